@@ -1,0 +1,154 @@
+"""Importance: from a rating, and with what the system adds."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memlib.importance import (
+    DEFAULT_IMPORTANCE,
+    HIGHEST_RATING,
+    KIND_BOOST,
+    LOWEST_RATING,
+    PINNED_BOOST,
+    RUBRIC,
+    from_rating,
+    importance,
+)
+from tests.oracles import importance as oracle
+
+Call = Callable[[], object]
+NAN = float("nan")
+KINDS = ["working", "episodic", "semantic"]
+
+rows = st.lists(
+    st.tuples(st.floats(0, 1), st.booleans(), st.sampled_from(KINDS), st.floats(-0.5, 0.5)),
+    min_size=1,
+    max_size=8,
+)
+
+
+def test_the_constants() -> None:
+    assert (LOWEST_RATING, HIGHEST_RATING) == (1, 10)
+    assert DEFAULT_IMPORTANCE == 0.5
+    assert PINNED_BOOST == 0.2
+    assert KIND_BOOST == {"semantic": 0.1, "episodic": 0, "working": -0.05}
+
+
+def test_the_rubric_covers_every_rating_once() -> None:
+    ends = [tuple(map(int, band.split("-"))) for band in RUBRIC]
+    covered = [rating for low, high in ends for rating in range(low, high + 1)]
+    assert covered == list(range(LOWEST_RATING, HIGHEST_RATING + 1))
+
+
+def test_ratings_by_hand() -> None:
+    assert from_rating([1, 4, 5.5, 10]).tolist() == [0, 1 / 3, 0.5, 1]
+    assert from_rating([NAN, 10, None]).tolist() == [0.5, 1, 0.5]
+    assert from_rating(pd.Series([NAN, 1.0])).tolist() == [0.5, 0]
+    assert from_rating(7) == pytest.approx(2 / 3)
+    assert from_rating([]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("user", "pinned", "kind", "expected"),
+    [
+        (0.5, False, "episodic", 0.5),
+        (0.5, False, "semantic", 0.6),
+        (0.5, False, "working", 0.45),
+        (0.5, True, "episodic", 0.7),
+        (0.5, True, "semantic", 0.8),
+        (0.5, True, "working", 0.65),
+        (0.9, True, "semantic", 1.0),
+        (0.02, False, "working", 0.0),
+    ],
+)
+def test_importance_by_hand(user: float, pinned: bool, kind: str, expected: float) -> None:
+    assert importance([user], [pinned], [kind]).tolist() == pytest.approx([expected], abs=1e-15)
+
+
+def test_a_policy_is_one_number_or_one_a_card() -> None:
+    user, pinned, kind = [0.5, 0.5], [False, False], ["episodic", "episodic"]
+    assert importance(user, pinned, kind, policy=0.05) == pytest.approx([0.55, 0.55])
+    assert importance(user, pinned, kind, policy=[0.05, -0.6]) == pytest.approx([0.55, 0])
+
+
+REFUSED: list[tuple[Call, str]] = [
+    (lambda: from_rating([5, 0]), "rating[1] is 0.0: must be at least 1"),
+    (lambda: from_rating([NAN, 11]), "rating[1] is 11.0: must be at most 10"),
+    (lambda: from_rating([float("inf")]), "rating[0] is inf: must be finite"),
+    (lambda: from_rating(["8"]), "rating must be numbers: found <U1"),
+    (lambda: importance([0.5, 1.5], [0, 0], KINDS[:2]), "user[1] is 1.5: must be at most 1"),
+    (lambda: importance([-0.5], [0], KINDS[:1]), "user[0] is -0.5: must be at least 0"),
+    (lambda: importance([NAN], [0], KINDS[:1]), "user[0] is nan: must be a number"),
+    (lambda: importance([0.5], [2], KINDS[:1]), "pinned[0] is 2.0: must be at most 1"),
+    (
+        lambda: importance([0.5, 0.5], [0, 0], ["semantic", "fact"]),
+        "kind[1] is 'fact': must be one of semantic, episodic, working",
+    ),
+    (
+        lambda: importance([0.5, 0.5], [0], ["semantic"]),
+        "lengths differ: user 2, pinned 1, kind 1",
+    ),
+    (lambda: importance([0.5], [0], KINDS[:1], policy=NAN), "policy is nan: must be a number"),
+    (lambda: importance(0.5, [0], KINDS[:1]), "user has shape (): must have 1 dimension(s)"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED)
+def test_a_refusal_names_argument_row_and_value(call: Call, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+@given(st.lists(st.floats(1, 10) | st.just(NAN), min_size=1, max_size=8))
+def test_ratings_agree_with_the_oracle_and_stay_in_bounds(ratings: list[float]) -> None:
+    found = from_rating(ratings)
+    assert found == pytest.approx(oracle.from_rating(ratings), abs=1e-15)
+    assert found.min() >= 0
+    assert found.max() <= 1
+
+
+@given(rows)
+def test_importance_agrees_with_the_oracle_and_stays_in_bounds(
+    cards: list[tuple[float, bool, str, float]],
+) -> None:
+    user, pinned, kind, policy = (list(column) for column in zip(*cards, strict=True))
+    found = importance(user, pinned, kind, policy)
+    assert found == pytest.approx(oracle.importance(user, pinned, kind, policy), abs=1e-15)
+    assert found.min() >= 0
+    assert found.max() <= 1
+
+
+@given(st.lists(st.floats(1, 10), min_size=2, max_size=8))
+def test_a_higher_rating_is_never_less_important(ratings: list[float]) -> None:
+    assert (np.diff(from_rating(sorted(ratings))) >= 0).all()
+    whole = from_rating(range(1, 11))
+    assert np.diff(whole) == pytest.approx([1 / 9] * 9)
+
+
+@given(rows)
+def test_a_pin_a_better_kind_and_a_higher_rating_never_take_away(
+    cards: list[tuple[float, bool, str, float]],
+) -> None:
+    user, pinned, kind, policy = (list(column) for column in zip(*cards, strict=True))
+    plain = importance(user, pinned, kind, policy)
+    assert (importance(user, [True] * len(user), kind, policy) >= plain).all()
+    assert (importance(user, pinned, ["semantic"] * len(user), policy) >= plain).all()
+    assert (importance([1.0] * len(user), pinned, kind, policy) >= plain).all()
+
+
+@given(rows)
+def test_a_card_does_not_depend_on_its_neighbours(
+    cards: list[tuple[float, bool, str, float]],
+) -> None:
+    user, pinned, kind, policy = (list(column) for column in zip(*cards, strict=True))
+    alone = [
+        importance([u], [p], [k], e)[0]
+        for u, p, k, e in zip(user, pinned, kind, policy, strict=True)
+    ]
+    assert importance(user, pinned, kind, policy).tolist() == alone
