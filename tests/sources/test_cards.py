@@ -1,0 +1,388 @@
+"""Cards: those of the course are what the chapters need; a bad file is told by row and column."""
+
+import csv
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memlib.recency import age_hours
+from memlib.sources.cards import (
+    CATEGORIES,
+    COLUMNS,
+    COURSE_NOW,
+    ENTITY_TYPES,
+    KINDS,
+    PUBLISHED,
+    PUBLISHED_QUESTION,
+    CardError,
+    load_cards,
+    load_exam,
+    published_cards,
+)
+from memlib.sources.data import data_path
+
+HEADER = "id,text,created_at"
+TIME = "2025-06-01T10:00Z"
+CARDS = load_cards()
+
+
+def write(path: Path, *lines: str, end: str = "\n", encoding: str = "utf-8") -> Path:
+    path.write_bytes((end.join(lines) + end).encode(encoding))
+    return path
+
+
+def refusal(path: Path, **options: Any) -> str:
+    """The message of the one error, which must be one line and begin with the file."""
+    with pytest.raises(CardError) as caught:
+        load_cards(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message and path.name in message.split()[0]
+    return message
+
+
+# --- the course's own cards ----------------------------------------------------------------
+
+
+def test_maya_has_208_cards_and_the_published_come_first() -> None:
+    assert len(CARDS) == 208
+    assert tuple(CARDS.index[:8]) == PUBLISHED
+    assert CARDS.index.is_unique and CARDS["text"].is_unique
+    assert tuple(CARDS.columns) == COLUMNS
+    pd.testing.assert_frame_equal(published_cards(), CARDS.iloc[:8])
+
+
+def test_the_published_cards_have_the_published_hours_and_ratings() -> None:
+    with data_path("published_figures.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["topic"] in ("recency", "importance")]
+    figures = {row["what"]: row for row in rows}
+    cards = published_cards()
+    hours = age_hours(cards["created_at"], cards["last_accessed_at"], COURSE_NOW)
+    for name, age in zip(cards.index, hours, strict=True):
+        assert figures[f"recency of {name}"]["inputs"] == f"hours={age:.0f}"
+        assert age == round(age)
+        assert float(figures[f"rating of {name}"]["published"]) == cards["importance"][name]
+
+
+def test_sam_is_on_sixty_cards_and_miso_on_one() -> None:
+    assert CARDS["text"].str.contains(r"\bSam\b").sum() == 60
+    assert CARDS["text"].str.contains("Miso").sum() == 1
+    for name, entities in CARDS["entities"].items():
+        assert ("Sam:person" in entities) == bool(re.search(r"\bSam\b", CARDS["text"][name])), name
+
+
+def test_the_is_in_most_cards() -> None:
+    assert CARDS["text"].str.contains(r"\bthe\b", case=False).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Maya lives in London.", "Maya lives in Paris.", "Maya is vegetarian."),
+        *("Maya has a serious peanut allergy.", "Maya asked for a pasta recipe yesterday."),
+    ],
+)
+def test_a_text_on_which_a_chapter_leans_is_there_word_for_word(text: str) -> None:
+    assert (CARDS["text"] == text).sum() == 1
+
+
+@pytest.mark.parametrize("words", [("Poppy", "March 14"), ("Daisy", "March 15")])
+def test_the_guinea_pigs_were_at_the_vet_on_two_days(words: tuple[str, str]) -> None:
+    assert CARDS["text"].map(lambda text: all(word in text for word in words)).any()
+
+
+def test_london_comes_before_paris() -> None:
+    created = CARDS.set_index("text")["created_at"]
+    assert created["Maya lives in London."] < created["Maya lives in Paris."]
+
+
+def test_every_field_of_every_card_is_of_its_kind() -> None:
+    assert set(CARDS["kind"]) == set(KINDS) == {"working", "episodic", "semantic"}
+    assert set(CARDS["category"]) <= set(CATEGORIES)
+    assert str(CARDS["created_at"].dt.tz) == str(CARDS["last_accessed_at"].dt.tz) == "UTC"
+    assert CARDS["importance"].dropna().between(1, 10).all()
+    assert CARDS["pinned"].dtype == bool
+    assert (CARDS[["views", "cites", "edits"]] >= 0).all(axis=None)
+    types = {entity.rpartition(":")[2] for entities in CARDS["entities"] for entity in entities}
+    assert types == set(ENTITY_TYPES)
+    assert not any(text != text.strip() or "\n" in text for text in CARDS["text"])
+
+
+def test_the_cards_are_the_same_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.testing.assert_frame_equal(load_cards(), CARDS)
+    assert len(load_exam()) == 10
+
+
+# --- the exam ------------------------------------------------------------------------------
+
+
+def test_the_exam_asks_ten_questions_about_cards_that_exist() -> None:
+    exam = load_exam()
+    assert list(exam.index) == [f"q{n:02d}" for n in range(1, 11)]
+    assert exam.loc["q01", "question"] == PUBLISHED_QUESTION
+    assert exam["question"].is_unique and exam["about"].str.len().min() > 20
+    for wanted in exam["wanted"]:
+        assert 1 <= len(wanted) <= 3
+        assert set(wanted) <= set(CARDS.index)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["id,question,wanted"], "column 'about' is missing"),
+        (["id,question,wanted,about", "q1,,miso,a"], "row 2: question and wanted must not be"),
+        (["id,question,wanted,about", "q1,Who?,miso,a", "q2,Who?, ; ,a"], "row 3: question and"),
+        (["id,question,wanted,about", "q1,A?,a,a", "q1,B?,b,b"], "'q1' stands there twice"),
+    ],
+)
+def test_a_bad_exam_is_refused(tmp_path: Path, lines: list[str], message: str) -> None:
+    with pytest.raises(CardError, match=re.escape(message)):
+        load_exam(write(tmp_path / "exam.csv", *lines))
+
+
+# --- reading one's own ---------------------------------------------------------------------
+
+
+def test_what_is_left_out_takes_its_default(tmp_path: Path) -> None:
+    cards = load_cards(write(tmp_path / "own.csv", HEADER, f"miso,Miso naps.,{TIME}"))
+    card = cards.loc["miso"].to_dict()
+    assert pd.isna(card.pop("last_accessed_at")) and pd.isna(card.pop("importance"))
+    assert card == {
+        "text": "Miso naps.",
+        "kind": "episodic",
+        "category": "errands",
+        "created_at": pd.Timestamp(TIME),
+        "pinned": False,
+        **{"tags": (), "title": "", "entities": (), "views": 0, "cites": 0, "edits": 0},
+    }
+    assert tuple(cards.columns) == COLUMNS
+    assert str(cards["last_accessed_at"].dt.tz) == "UTC"
+
+
+def test_an_empty_field_takes_the_same_default(tmp_path: Path) -> None:
+    bare = load_cards(write(tmp_path / "bare.csv", HEADER, f"miso,Miso naps.,{TIME}"))
+    names = ["id", *COLUMNS]
+    row = {"id": "miso", "text": "Miso naps.", "created_at": TIME}
+    line = ",".join(row.get(name, "") for name in names)
+    empty = load_cards(write(tmp_path / "empty.csv", ",".join(names), line))
+    pd.testing.assert_frame_equal(empty, bare)
+
+
+def test_every_field_is_read(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "own.csv",
+        "edits,cites,views,entities,title,tags,pinned,importance,last_accessed_at,created_at,"
+        "category,kind,text,id",
+        "3,2,1,Sam Lee:person; Paris:place,A title,music; jazz;,TRUE,7.5,2025-06-02T12:00+02:00,"
+        "2025-06-01T10:00:30Z,pets,semantic, Miso naps. ,miso",
+    )
+    card = load_cards(file).loc["miso"]
+    assert card["text"] == "Miso naps."
+    assert (card["kind"], card["category"], card["title"]) == ("semantic", "pets", "A title")
+    assert card["created_at"] == datetime(2025, 6, 1, 10, 0, 30, tzinfo=UTC)
+    assert card["last_accessed_at"] == datetime(2025, 6, 2, 10, tzinfo=UTC)
+    assert (card["importance"], bool(card["pinned"])) == (7.5, True)
+    assert card["tags"] == ("music", "jazz")
+    assert card["entities"] == ("Sam Lee:person", "Paris:place")
+    assert (card["views"], card["cites"], card["edits"]) == (1, 2, 3)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_spreadsheets_may_add_a_mark_and_other_line_ends(
+    tmp_path: Path, end: str, encoding: str
+) -> None:
+    text = '"Zoë said: ""a cat, a mat"""'
+    file = write(tmp_path / "own.csv", HEADER, f"zoë,{text},{TIME}", end=end, encoding=encoding)
+    assert load_cards(file)["text"].to_dict() == {"zoë": 'Zoë said: "a cat, a mat"'}
+
+
+def test_a_quoted_text_may_run_over_lines_and_the_row_is_still_right(tmp_path: Path) -> None:
+    file = write(tmp_path / "own.csv", HEADER, f'a,"One\nand two.",{TIME}', f"b,Three.,{TIME}")
+    assert load_cards(file)["text"].tolist() == ["One\nand two.", "Three."]
+    late = write(tmp_path / "late.csv", HEADER, f'a,"One\nand two.",{TIME}', "b,Three.,later")
+    assert "late.csv row 3, column 'created_at': 'later'" in refusal(late)
+
+
+def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
+    lines = [HEADER, "", f"a,One.,{TIME}", "", f"b,Two.,{TIME}", "", ""]
+    assert load_cards(write(tmp_path / "own.csv", *lines)).index.tolist() == ["a", "b"]
+    for bad, said in (
+        ("b,Two.,never", "row 5, column 'created_at': 'never'"),
+        (f"a,Two.,{TIME}", "row 5, column 'id': 'a' stands there twice"),
+        ("b,Two.,2026-01-01T00:00Z", "row 5, column 'created_at': 2026-01-01"),
+        ("b,Two", "row 5: 2 fields"),
+    ):
+        assert said in refusal(write(tmp_path / "own.csv", *lines[:4], bad))
+
+
+def test_words_that_pandas_would_take_for_missing_stay_words(tmp_path: Path) -> None:
+    lines = [f"{word},{word},{TIME}" for word in ("NA", "null", "nan", "None", "001")]
+    cards = load_cards(write(tmp_path / "own.csv", HEADER, *lines))
+    assert cards.index.tolist() == cards["text"].tolist() == ["NA", "null", "nan", "None", "001"]
+
+
+def test_five_minutes_of_clock_skew_are_no_fault(tmp_path: Path) -> None:
+    soon = (COURSE_NOW + timedelta(minutes=4)).isoformat()
+    assert len(load_cards(write(tmp_path / "own.csv", HEADER, f"a,One.,{soon}"))) == 1
+    late = (COURSE_NOW + timedelta(minutes=6)).isoformat()
+    own = write(tmp_path / "own.csv", HEADER, f"a,One.,{late}")
+    assert "in the future of now" in refusal(own)
+    assert len(load_cards(own, now=COURSE_NOW + timedelta(days=1))) == 1
+
+
+@pytest.mark.parametrize("now", [datetime(2025, 6, 11, 18), None, "today"])
+def test_a_now_that_is_no_time_with_a_zone_is_named(tmp_path: Path, now: Any) -> None:
+    own = write(tmp_path / "own.csv", HEADER, f"a,One.,{TIME}")
+    if now is None:
+        assert len(load_cards(own)) == 1
+        return
+    with pytest.raises(ValueError, match=r"^now is .*(no time zone|must be a datetime)"):
+        load_cards(own, now)
+
+
+# --- every refusal -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "why"),
+    [
+        *(("id", "", "must not be empty"), ("text", "", "must not be empty")),
+        ("kind", "dream", "is none of semantic, episodic, working"),
+        ("category", "Food", "is none of family, friends, pets"),
+        ("created_at", "", "is no time like"),
+        ("created_at", "yesterday", "is no time like"),
+        ("created_at", "2025-02-30T10:00Z", "is no time like"),
+        ("created_at", "2025-06-01T10:00", "has no time zone"),
+        ("created_at", "0001-01-01T00:00+14:00", "is no time like"),
+        ("last_accessed_at", "11/06/2025", "is no time like"),
+        ("last_accessed_at", "2025-06-01 10:00", "has no time zone"),
+        *(("importance", bad, "is no rating from 1 to 10") for bad in ("0", "11", "nan", "inf")),
+        *(("importance", bad, "is no rating from 1 to 10") for bad in ("high", "7;5", "-3")),
+        *(("pinned", bad, "is none of true, false") for bad in ("yes", "1")),
+        *(("entities", bad, "is not Name:type") for bad in ("Sam", "Sam:cat", ":person")),
+        *(("views", bad, "is no count") for bad in ("-1", "1.5", "²", "many")),
+        *(("cites", "1e3", "is no count"), ("edits", "None", "is no count")),
+    ],
+)
+def test_a_bad_field_is_told_by_row_column_and_value(
+    tmp_path: Path, column: str, value: str, why: str
+) -> None:
+    names = ["id", "text", "created_at"] + [column] * (column not in HEADER.split(","))
+    good, bad = ({"id": name, "text": "Words.", "created_at": TIME} for name in "ab")
+    lines = [",".join(row.get(name, "") for name in names) for row in (good, bad | {column: value})]
+    message = refusal(write(tmp_path / "own.csv", ",".join(names), *lines))
+    assert message.startswith(f"own.csv row 3, column {column!r}: {value!r} {why}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([HEADER, f"a,One.,{TIME}", f"a,Two.,{TIME}"], "row 3, column 'id': 'a' stands there"),
+        ([HEADER, f"a,One.,{TIME}", f" a ,Two.,{TIME}"], "row 3, column 'id': 'a' stands there"),
+        ([HEADER, f"a,One, two.,{TIME}"], "row 2: 4 fields, the header has 3"),
+        ([HEADER, f"a,One.,{TIME}", "b,Two."], "row 3: 2 fields, the header has 3"),
+        ([HEADER], "no cards, only a header"),
+        (["id,text", "a,One."], "column 'created_at' is missing; found ['id', 'text']"),
+        (["text,created_at", f"One.,{TIME}"], "column 'id' is missing"),
+        (["id;text;created_at", f"a;One.;{TIME}"], "column 'id' is missing; found ['id;text;"),
+        ([f"{HEADER},mood", f"a,One.,{TIME},glad"], "unknown column 'mood'; known: id, text"),
+        ([f"{HEADER},text", f"a,One.,{TIME},Two."], "column 'text' stands there twice"),
+        ([HEADER, f'a,"One.,{TIME}'], "not a readable CSV: unexpected end of data"),
+        ([HEADER, "a,One.,2025-06-12T18:00Z"], "row 2, column 'created_at': 2025-06-12 18:00"),
+        (
+            [f"{HEADER},last_accessed_at", f"a,One.,{TIME},2025-05-01T10:00Z"],
+            "row 2, column 'last_accessed_at': 2025-05-01 10:00:00+00:00: before created_at",
+        ),
+        (
+            [f"{HEADER},last_accessed_at", f"a,One.,{TIME},2025-07-01T10:00Z"],
+            "row 2, column 'last_accessed_at': 2025-07-01 10:00:00+00:00: in the future of now",
+        ),
+    ],
+)
+def test_a_bad_table_is_told_by_row_and_column(tmp_path: Path, lines: list[str], said: str) -> None:
+    assert said in refusal(write(tmp_path / "own.csv", *lines))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf"])
+def test_an_empty_file_is_said_to_be_empty(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "own.csv").write_bytes(content)
+    assert refusal(tmp_path / "own.csv") == "own.csv: empty, the first row must name the columns"
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    missing, folder = tmp_path / "none.csv", tmp_path / "folder.csv"
+    folder.mkdir()
+    for path in (missing, folder):
+        with pytest.raises(CardError, match=re.escape(f"{path}: cannot be read: ")):
+            load_cards(path)
+
+
+@pytest.mark.parametrize("content", [f"{HEADER}\na,café,{TIME}\n".encode("latin-1"), b"\xff\xfea"])
+def test_another_encoding_is_told_by_byte(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "own.csv").write_bytes(content)
+    assert "not UTF-8 at byte" in refusal(tmp_path / "own.csv")
+
+
+# --- round trip ----------------------------------------------------------------------------
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), min_size=1).filter(
+    lambda word: word.strip() != ""
+)
+NAMES = st.from_regex(r"[A-Za-zé][\w ]{0,9}[a-z]", fullmatch=True)
+MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2025, 1, 1), timezones=st.just(UTC))
+ROWS = st.fixed_dictionaries(
+    {
+        "text": WORDS.map(str.strip),
+        "kind": st.sampled_from(KINDS),
+        "category": st.sampled_from(CATEGORIES),
+        "created_at": MOMENTS,
+        "last_accessed_at": st.none() | st.timedeltas(timedelta(0), timedelta(days=100)),
+        "importance": st.none() | st.floats(1, 10),
+        "pinned": st.booleans(),
+        "tags": st.lists(NAMES, max_size=3).map(tuple),
+        "title": WORDS.map(str.strip),
+        "entities": st.lists(
+            st.tuples(NAMES, st.sampled_from(ENTITY_TYPES)).map(":".join), max_size=3
+        ).map(tuple),
+        **{name: st.integers(0, 10**6) for name in ("views", "cites", "edits")},
+    }
+)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=5))
+def test_what_is_written_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
+) -> None:
+    file = tmp_path_factory.mktemp("cards") / "own.csv"
+    for row in rows:
+        gap = row["last_accessed_at"]
+        row["last_accessed_at"] = None if gap is None else row["created_at"] + gap
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(["id", *COLUMNS])
+        for number, row in enumerate(rows):
+            cells = {
+                name: ";".join(value)
+                if isinstance(value, tuple)
+                else ""
+                if value is None
+                else value
+                for name, value in row.items()
+            }
+            writer.writerow([f"c{number}", *(cells[name] for name in COLUMNS)])
+    cards = load_cards(file)
+    for card, row in zip(cards.to_dict("records"), rows, strict=True):
+        for name in ("last_accessed_at", "importance"):
+            if row[name] is None:
+                assert pd.isna(card.pop(name))
+                del row[name]
+        assert card == row
