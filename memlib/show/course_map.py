@@ -1,0 +1,126 @@
+"""The chapters: what each adds, how long it takes, and the picture of them all.
+
+`python -m memlib.show.course_map notebooks/images/course.png` draws the README's picture.
+"""
+
+import io
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+from matplotlib.patches import FancyBboxPatch
+
+from memlib.show import plots, tables
+
+
+class Chapter(NamedTuple):
+    """A chapter: its number and topic, what it adds, and the minutes it takes (0: planned)."""
+
+    number: str
+    topic: str
+    adds: str
+    minutes: int
+
+
+CHAPTERS = (
+    Chapter("00", "start here", "Maya, her cards, the exam", 40),
+    Chapter("01", "similarity limits", "relevance", 45),
+    Chapter("02", "recency", "recency", 50),
+    Chapter("03", "importance", "importance", 50),
+    Chapter("04", "normalization", "one fair sum, weights", 50),
+    Chapter("05", "BM25", "search by exact words", 0),
+    Chapter("06", "entity boost", "search by names", 0),
+    Chapter("07", "fusion", "one ranking out of several", 0),
+    Chapter("08", "forgetting", "what to delete or review", 0),
+    Chapter("09", "strength-biased cosine", "memories made stronger", 0),
+    Chapter("10", "librarian", "the whole pipeline", 0),
+    Chapter("11", "what survived", "what measuring kept", 0),
+)
+ROWS = ("three parts of a score", "put together, and more ways to search", "a librarian at work")
+COLUMNS = 4
+PLANNED = "planned"
+
+
+def course_map() -> plots.Picture:
+    """Draw the chapters: solid what is here, dashed and hatched what is planned.
+
+    returns  a Picture; its sentence names every chapter with what it adds
+
+    >>> course_map().sentence[:47]
+    'Map of the course. Here now: 00 start here (May'
+    """
+    figure, ax = plots.axes(9.2, 4.2)
+    ax.set_axis_off()
+    ax.set(xlim=(-0.05, COLUMNS), ylim=(len(ROWS) - 0.38, -0.2))
+    for row, title in enumerate(ROWS):
+        ax.text(0, row - 0.06, title, color="#444444", fontsize=9)
+    for place, chapter in enumerate(CHAPTERS):
+        row, column = divmod(place, COLUMNS)
+        _box(ax, column, row, chapter)
+    return plots.Picture(figure, sentence())
+
+
+def sentence() -> str:
+    """The map in words: what the picture shows, and its alt text."""
+    told = {
+        here: "; ".join(
+            f"{c.number} {c.topic} ({c.adds})" for c in CHAPTERS if bool(c.minutes) == here
+        )
+        for here in (True, False)
+    }
+    return f"Map of the course. Here now: {told[True]}. Planned: {told[False]}."
+
+
+def time_plan() -> str:
+    """The chapters as a table, with minutes; those that are not there yet say so.
+
+    >>> print(time_plan().splitlines()[1])
+    00 start here             Maya, her cards, the exam       40
+    """
+    minutes = [str(chapter.minutes or PLANNED) for chapter in CHAPTERS]
+    table = tables.text_table(
+        {
+            "chapter": [f"{chapter.number} {chapter.topic}" for chapter in CHAPTERS],
+            "adds": [chapter.adds for chapter in CHAPTERS],
+            "minutes": minutes,
+        },
+        left=["chapter", "adds"],
+    )
+    here = [chapter.minutes for chapter in CHAPTERS if chapter.minutes]
+    return f"{table}\n{len(here)} chapters are here: {sum(here)} minutes"
+
+
+def save(path: Path) -> None:
+    """Write the map as PNG; the file carries the sentence as its description."""
+    picture, buffer = course_map(), io.BytesIO()
+    about = {"Software": None, "Description": picture.sentence}
+    with matplotlib.rc_context(plots.STYLE):
+        picture.figure.savefig(buffer, format="png", dpi=110, metadata=about)
+    path.write_bytes(buffer.getvalue())
+
+
+def _box(ax: Any, column: int, row: int, chapter: Chapter) -> None:
+    here, width, height = chapter.minutes > 0, 0.9, 0.58
+    look = (
+        {"facecolor": "#CFE4F3", "edgecolor": plots.COLORS[0], "linewidth": 1.6}
+        if here
+        else {"facecolor": "white", "edgecolor": "#BBBBBB", "linestyle": "--", "hatch": "///"}
+    )
+    ax.add_patch(
+        FancyBboxPatch((column, row), width, height, "round,pad=0,rounding_size=.06", **look)
+    )
+    said = f"{chapter.number} {chapter.topic}"
+    back = None if here else {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+    middle = column + width / 2
+    bold: dict[str, Any] = {"ha": "center", "va": "center", "bbox": back, "fontsize": 8.5}
+    ax.text(middle, row + 0.16, said, weight="bold", **bold)
+    ax.text(middle, row + 0.31, chapter.adds, **bold)
+    ax.text(middle, row + 0.46, f"{chapter.minutes} minutes" if here else PLANNED, **bold)
+    if column + 1 < COLUMNS:
+        arrow = {"arrowstyle": "->", "color": "#444444"}
+        ax.annotate("", (column + 1, row + 0.29), (column + 0.9, row + 0.29), arrowprops=arrow)
+
+
+if __name__ == "__main__":
+    save(Path(sys.argv[1]))

@@ -1,0 +1,138 @@
+"""What every widget shares: labelled controls, a table in HTML, errors that can be read."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+
+COLORS = ("#0072B2", "#E69F00", "#009E73")
+STRIPES = ("0deg", "45deg", "90deg")  # the second cue beside the colour
+INK = "color: var(--jp-content-font-color1, #222)"
+WIDE = {"description_width": "15em"}
+
+Values = Mapping[str, Any]
+
+
+def slider(label: str, value: float, low: float, high: float, step: float) -> Any:
+    """A slider whose label carries its unit, wide enough to be read at 200 % zoom."""
+    digits = max(0, len(f"{step:.10f}".rstrip("0").split(".")[1]))
+    return widgets.FloatSlider(
+        value=value,
+        min=low,
+        max=high,
+        step=step,
+        description=label,
+        readout_format=f".{digits}f",
+        style=WIDE,
+        layout=widgets.Layout(width="min(44em, 98%)"),
+    )
+
+
+def choice(label: str, options: Sequence[Any], value: Any) -> Any:
+    """A drop-down; options are values or pairs (text, value)."""
+    layout = widgets.Layout(width="min(44em, 98%)")
+    return widgets.Dropdown(
+        options=options, value=value, description=label, style=WIDE, layout=layout
+    )
+
+
+def text(label: str, value: str, rows: int = 1) -> Any:
+    """A field for free text, of one line or several; several lines act when the focus leaves."""
+    layout = widgets.Layout(width="min(44em, 98%)")
+    kind = widgets.Text if rows == 1 else widgets.Textarea
+    extra = {} if rows == 1 else {"rows": rows}
+    return kind(
+        value=value,
+        description=label,
+        style=WIDE,
+        layout=layout,
+        continuous_update=False,
+        **extra,
+    )
+
+
+def panel(render: Callable[[Values], str], controls: Mapping[str, Any]) -> Any:
+    """Controls, a reset button and the rendered HTML, which follows every change.
+
+    render    pure: the controls' values by name -> HTML; what it raises is shown as a line
+    controls  by name, in the order shown
+    """
+    start = {name: control.value for name, control in controls.items()}
+    output = widgets.HTML()
+    reset = widgets.Button(description="Reset", tooltip="Back to the values at the start")
+
+    def show(_: Any = None) -> None:
+        try:
+            output.value = render({name: control.value for name, control in controls.items()})
+        except Exception as error:  # a reader must see it, not a log
+            output.value = error_line(str(error))
+
+    def back(_: Any) -> None:
+        for name, control in controls.items():
+            control.value = start[name]
+
+    for control in controls.values():
+        control.observe(show, names="value")
+    reset.on_click(back)
+    show()
+    return widgets.VBox([*controls.values(), reset, output])
+
+
+def error_line(message: str) -> str:
+    """A readable line in place of the result."""
+    return f'<p role="alert" style="{INK}"><b>Cannot show this:</b> {escape(message)}</p>'
+
+
+def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """An HTML table of cells that are HTML already; the last column takes what is left."""
+    head = "".join(
+        f'<th scope="col" style="text-align:left;padding:0 .6em">{h}</th>' for h in header
+    )
+    body = "".join(
+        "<tr>" + "".join(f'<td style="padding:0 .6em">{cell}</td>' for cell in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<table style="{INK};border-collapse:collapse;font-variant-numeric:tabular-nums">'
+        f'<caption style="text-align:left;{INK}">{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def stacked(parts: Mapping[str, float], full: float, width_em: float = 14) -> str:
+    """A bar of coloured and striped parts; `full` is the value that fills the width."""
+    told = ", ".join(f"{name} {value:.2f}" for name, value in parts.items())
+    pieces = "".join(
+        _block(i, value / full * width_em if full > 0 else 0.0, f"{name} {value:.2f}")
+        for i, (name, value) in enumerate(parts.items())
+    )
+    box = f"display:inline-block;white-space:nowrap;width:{width_em}em"
+    return f'<span role="img" aria-label="{escape(told)}" style="{box}">{pieces}</span>'
+
+
+def legend(names: Sequence[str]) -> str:
+    """Which colour and stripe of `stacked` is which part."""
+    return " ".join(f"{_block(i, 1, name)} {escape(name)}" for i, name in enumerate(names))
+
+
+def _block(i: int, width_em: float, title: str) -> str:
+    color, angle = COLORS[i], STRIPES[i]
+    fill = (
+        f"repeating-linear-gradient({angle}, {color} 0 4px, "
+        f"color-mix(in srgb, {color} 75%, white) 4px 6px)"
+    )
+    style = f"display:inline-block;height:.9em;width:{width_em:.2f}em;background:{fill}"
+    return f'<span title="{escape(title)}" style="{style}"></span>'
+
+
+def moved(before: int, now: int) -> str:
+    """How far a row rose or fell against the start: an arrow and a number, or a dot."""
+    if before == now:
+        return "·"
+    return f"▲{before - now}" if now < before else f"▼{now - before}"
+
+
+def worked(text: str) -> str:
+    """Preformatted text: a row worked out by hand."""
+    return f'<pre style="{INK};background:none;overflow-x:auto">{escape(text)}</pre>'

@@ -1,0 +1,103 @@
+"""Chapter 01's controls: your question, a second wording and your cards, ranked by similarity."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from memlib.checks import Floats
+from memlib.ranking import INJECTED, rank_order
+from memlib.show.widgets import parts
+from memlib.similarity import cosine
+from memlib.sources.embedders import Embedder, Role, Vectors
+
+START = {
+    "question": "Where does Maya live?",
+    "other": "Which city is Maya's home?",
+    "cards": "\n".join(
+        (
+            "Maya lives in London.",
+            "Maya lives in Paris.",
+            "Maya has a serious peanut allergy.",
+            "Maya asked for a pasta recipe yesterday.",
+            "Maya is vegetarian.",
+        )
+    ),
+}
+MOST = 200  # cards that are read: about a second of embedding
+ROWS = 20  # a long table is cut here, and says so
+
+
+class Remembered:
+    """An embedder that embeds each text once, so that a new question costs one embedding."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder, self.rows = embedder, dict[tuple[Role, str], Any]()
+        self.id = embedder.id
+
+    @property
+    def dim(self) -> int:
+        return self.embedder.dim
+
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+        """Return one row a text, (n, dim); only texts that are new reach the embedder."""
+        new = [text for text in dict.fromkeys(texts) if (role, text) not in self.rows]
+        if new:
+            vectors = self.embedder.embed(new, role)
+            self.rows |= {(role, text): row for text, row in zip(new, vectors, strict=True)}
+        found = [self.rows[role, text] for text in texts]
+        return np.array(found, np.float32).reshape(-1, self.dim)
+
+
+def render(values: parts.Values, embedder: Embedder) -> str:
+    """The cards by their cosine with the question, and how far a second wording moves them.
+
+    values    question; other: a second wording, may be empty; cards: one a line, blank lines
+              are left out
+    embedder  embeds all three; its id stands in the caption
+    """
+    question, other = (" ".join(str(values[name]).split()) for name in ("question", "other"))
+    cards = [line.strip() for line in str(values["cards"]).splitlines() if line.strip()]
+    if not question:
+        return parts.error_line("the question is empty: type one, then press Enter")
+    if not cards:
+        return parts.error_line("there is no card: type one a line, then press Tab")
+    if len(cards) > MOST:
+        return parts.error_line(f"{len(cards)} cards: at most {MOST} are read here")
+    vectors, ids = embedder.embed(cards), [f"{row:03d}" for row in range(len(cards))]
+
+    def relevance(wording: str) -> Floats:
+        return cosine(embedder.embed([wording], role="query")[0], vectors)
+
+    rel = relevance(question)
+    order = rank_order(rel, ids)
+    before = order if not other else rank_order(relevance(other), ids)
+    place = {int(row): rank for rank, row in enumerate(before, start=1)}
+    body = []
+    for rank, row in enumerate(order[:ROWS].tolist(), start=1):
+        mark = "<b>inject</b>" if rank <= INJECTED else ""
+        bar = parts.stacked({"cosine": max(0.0, float(rel[row]))}, 1)
+        number = f"{round(float(rel[row]), 4) + 0.0:.4f}"
+        arrow = parts.moved(place[row], rank)
+        body.append([str(rank), arrow, number, bar, mark, escape(cards[row])])
+    caption = f"“{question}” by {embedder.id}."
+    if len(order) > 1:
+        caption += f" First place leads by {rel[order[0]] - rel[order[1]]:.4f}."
+    if other:
+        caption += f" ▲▼ against “{other}”, which puts first: {cards[before[0]]}"
+    if len(order) > ROWS:
+        caption += f" The first {ROWS} of {len(order)} cards."
+    header = ("rank", "moved", "cosine", "0 to 1", "", "card")
+    return parts.table(caption, header, body)
+
+
+def explore(embedder: Embedder) -> Any:
+    """The controls of chapter 01; a model that is missing is said in a line, not raised."""
+    remembered = Remembered(embedder)
+    controls = {
+        "question": parts.text("question", START["question"]),
+        "other": parts.text("the same in other words", START["other"]),
+        "cards": parts.text("cards, one a line", START["cards"], rows=8),
+    }
+    return parts.panel(lambda values: render(values, remembered), controls)

@@ -1,0 +1,75 @@
+"""The map of the chapters agrees with the chapters, the picture and the README."""
+
+import json
+import re
+from pathlib import Path
+
+from matplotlib.colors import to_hex
+from matplotlib.patches import FancyBboxPatch
+from PIL import Image
+
+from memlib.show import course_map, plots
+
+ROOT = Path(__file__).parents[2]
+PICTURE = ROOT / "notebooks" / "images" / "course.png"
+
+
+def test_twelve_chapters_in_order() -> None:
+    assert [c.number for c in course_map.CHAPTERS] == [f"{n:02d}" for n in range(12)]
+    assert len(course_map.CHAPTERS) == len(course_map.ROWS) * course_map.COLUMNS
+
+
+def test_what_is_here_has_a_notebook_that_names_the_same_minutes_and_the_rest_has_none() -> None:
+    for chapter in course_map.CHAPTERS:
+        found = list((ROOT / "notebooks").glob(f"{chapter.number}_*.ipynb"))
+        if not chapter.minutes:
+            assert found == [], f"{chapter.number} is there: give it its minutes"
+            continue
+        assert [path.stem for path in found] == [
+            f"{chapter.number}_{chapter.topic.lower().replace(' ', '_')}"
+        ]
+        first = "".join(json.loads(found[0].read_text(encoding="utf-8"))["cells"][0]["source"])
+        told = re.search(r"\*\*Time\*\* (\d+) minutes", first)
+        assert told and int(told[1]) == chapter.minutes, found[0].name
+
+
+def test_solid_is_here_and_dashed_and_hatched_is_planned() -> None:
+    (ax,) = course_map.course_map().figure.axes
+    boxes = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
+    assert len(boxes) == len(course_map.CHAPTERS)
+    for box, chapter in zip(boxes, course_map.CHAPTERS, strict=True):
+        here = chapter.minutes > 0
+        assert box.get_linestyle() in (("solid", "-") if here else ("dashed", "--"))
+        assert bool(box.get_hatch()) is not here
+        assert (to_hex(box.get_edgecolor()) == plots.COLORS[0].lower()) is here
+
+
+def test_every_box_and_the_sentence_say_the_same() -> None:
+    picture = course_map.course_map()
+    drawn = {text.get_text() for text in picture.figure.axes[0].texts}
+    here, planned = picture.sentence.split(" Planned: ")
+    for chapter in course_map.CHAPTERS:
+        assert f"{chapter.number} {chapter.topic}" in drawn and chapter.adds in drawn
+        said = f"{chapter.number} {chapter.topic} ({chapter.adds})"
+        assert said in (here if chapter.minutes else planned)
+
+
+def test_the_time_plan_adds_up() -> None:
+    *rows, last = course_map.time_plan().splitlines()[1:]
+    minutes = [int(row.split()[-1]) for row in rows if not row.endswith(course_map.PLANNED)]
+    assert last == f"{len(minutes)} chapters are here: {sum(minutes)} minutes"
+    assert len(rows) == len(course_map.CHAPTERS)
+
+
+def test_the_stored_picture_and_the_readme_are_up_to_date() -> None:
+    sentence = course_map.sentence()
+    with Image.open(PICTURE) as stored:
+        assert stored.info["Description"] == sentence, "run `make refresh`"
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"![{sentence}](notebooks/images/course.png)" in readme
+
+
+def test_drawn_twice_the_picture_has_the_same_bytes(tmp_path: Path) -> None:
+    course_map.save(tmp_path / "one.png")
+    course_map.save(tmp_path / "two.png")
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()

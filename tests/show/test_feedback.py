@@ -1,0 +1,159 @@
+"""Feedback: what a learner reads, whatever a learner's function does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from memlib.show.feedback import close, feedback
+
+CHECKS = [
+    ("twice nothing is nothing", lambda f: close(f(0), 0.0)),
+    ("twice 0.1 is 0.2", lambda f: close(f(0.1), 0.2)),
+    ("a list is doubled one by one", lambda f: close(f([1, 2]), [2, 4])),
+]
+
+
+def double(x: Any) -> Any:
+    return [2 * part for part in x] if isinstance(x, list) else 2 * x
+
+
+def test_a_right_answer_holds_in_every_idea() -> None:
+    told = feedback(double, CHECKS)
+    assert told.passed == (True, True, True)
+    assert repr(told).splitlines() == [
+        "double: 3 of 3 ideas hold",
+        "  [ok] twice nothing is nothing",
+        "  [ok] twice 0.1 is 0.2",
+        "  [ok] a list is doubled one by one",
+    ]
+
+
+def test_a_wrong_answer_reads_which_idea_to_look_at_again_and_no_solution() -> None:
+    def forgets_lists(x: Any) -> Any:
+        return 2 * x
+
+    told = feedback(forgets_lists, CHECKS)
+    assert told.passed == (True, True, False)
+    assert told.lines[0] == "2 of 3 ideas hold"
+    assert told.lines[3] == "[look again] a list is doubled one by one"
+
+
+def test_not_attempted_yet_is_no_error() -> None:
+    def stub(x: Any) -> Any:
+        raise NotImplementedError
+
+    told = feedback(stub, CHECKS)
+    assert told == ("stub", (False, False, False), ("not attempted yet",))
+    assert repr(told) == "stub: not attempted yet"
+
+
+def test_a_half_attempt_is_not_attempted_yet() -> None:
+    def half(x: Any) -> Any:
+        if isinstance(x, list):
+            raise NotImplementedError("lists come later")
+        return 2 * x
+
+    assert feedback(half, CHECKS).lines == ("not attempted yet",)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ZeroDivisionError("division by zero"), "it raised ZeroDivisionError: division by zero"),
+        (KeyError("sam"), "it raised KeyError: 'sam'"),
+        (RecursionError("too deep"), "it raised RecursionError: too deep"),
+        (AssertionError(), "it raised AssertionError: "),
+    ],
+)
+def test_what_the_function_raises_is_told_and_the_next_idea_is_tried(
+    error: Exception, said: str
+) -> None:
+    def fails_on_nothing(x: Any) -> Any:
+        if x == 0:
+            raise error
+        return double(x)
+
+    told = feedback(fails_on_nothing, CHECKS)
+    assert told.passed == (False, True, True)
+    assert told.lines[1] == f"[look again] twice nothing is nothing ({said})"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(None, float("nan"), float("inf"), -float("inf"), "many", [], [None], True, object()),
+        *(np.nan, np.array([np.nan, np.inf]), pd.Series([1.0]), {"a": 1}, print),
+    ],
+)
+def test_no_answer_breaks_the_feedback_or_passes(answer: Any) -> None:
+    told = feedback(lambda x: answer, [("3 plus 1", lambda f: close(f(3), 4.0)), *CHECKS[2:]])
+    assert told.passed == (False, False)
+    assert told.lines[0] == "0 of 2 ideas hold"
+    assert all(line.startswith("[look again] ") for line in told.lines[1:])
+
+
+def test_a_check_may_answer_with_a_numpy_bool() -> None:
+    told = feedback(np.mean, [("mean", lambda f: np.isclose(f([1, 3]), 2))])
+    assert told.passed == (True,) and type(told.passed[0]) is bool
+
+
+def test_what_has_no_name_is_your_function() -> None:
+    class Named:
+        def __call__(self, x: Any) -> Any:
+            return double(x)
+
+    assert repr(feedback(Named(), CHECKS)).startswith("your function: 3 of 3")
+    assert repr(feedback(None, CHECKS[:1])).startswith("your function: 0 of 1")  # type: ignore[arg-type]
+
+
+def test_the_function_is_asked_once_an_idea() -> None:
+    asked = []
+
+    def counted(x: Any) -> Any:
+        asked.append(x)
+        return double(x)
+
+    feedback(counted, CHECKS)
+    assert asked == [0, 0.1, [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((0.1 + 0.2, 0.3), (1e9 + 0.5, 1e9), (np.float64(2), 2), (np.int64(2), 2.0), (0, -0.0)),
+        *(([0.1 + 0.2], [0.3]), ((1, 2), [1, 2]), (np.array([1, 2]), [1.0, 2.0]), ([], [])),
+        *((pd.Series([1.0, 2.0]), [1, 2]), ([[1, 2], [3]], [[1, 2], [3]]), (range(2), (0, 1))),
+        (1, np.float64(1)),
+    ],
+)
+def test_close_forgives_rounding_and_the_kind_of_list(value: Any, expected: Any) -> None:
+    assert close(value, expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((0.3001, 0.3), (1e-8, 0.0), (None, 0), (True, 1), (False, 0.0), (float("nan"), 0.0)),
+        *((float("inf"), 1e300), (float("nan"), float("nan")), ([1, 2], [1, 2, 3]), ([], [0])),
+        *(([1, 2], [2, 1]), ([None], [0]), ([float("nan")], [0]), ([1, float("inf")], [1, 2])),
+    ],
+)
+def test_close_refuses_what_is_not_the_number(value: Any, expected: Any) -> None:
+    assert not close(value, expected)
+
+
+@pytest.mark.parametrize("value", [None, 1.0])
+def test_close_of_no_list_is_an_error_that_feedback_tells(value: Any) -> None:
+    with pytest.raises(TypeError, match="not iterable"):
+        close(value, [1.0])
+    check: tuple[str, Callable[..., bool]] = ("a list", lambda f: close(f(), [1.0]))
+    assert "(it raised TypeError: " in feedback(lambda: value, [check]).lines[1]
+
+
+def test_close_takes_a_tolerance_that_grows_with_large_numbers() -> None:
+    assert close(0.34, 0.3360, tolerance=0.005)
+    assert not close(0.35, 0.3360, tolerance=0.005)
+    assert close(1340, 1336, tolerance=0.005)
