@@ -1,0 +1,374 @@
+"""The command line: the published experiment, one's own cards, and one line for every mistake."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memlib.__main__ import main
+from memlib.sources.cards import PUBLISHED_QUESTION, published_cards
+from memlib.sources.embedders import Recorded
+from tests.oracles import ranking as ranking_oracle
+from tests.oracles import recency as recency_oracle
+from tests.oracles import similarity as similarity_oracle
+
+ROOT = Path(__file__).parents[1]
+CARDS = published_cards()
+IDS, FACTS = list(CARDS.index), list(CARDS["text"])
+HOURS = [2000.0, 1992, 26, 300, 1, 700, 120, 1500]
+RATINGS = [8.0, 6, 2, 7, 1, 4, 6, 5]
+ORDER = ["birthday", "vinyl", "vegetarian", "kids", "pasta", "printer", "engineer", "hiking"]
+TIME = "2025-06-01T10:00Z"
+
+Capture = pytest.CaptureFixture[str]
+
+
+def out(capsys: Capture, *arguments: str) -> str:
+    """What a run prints that goes well; it prints nothing else."""
+    assert main(list(arguments)) == 0
+    told, complaint = capsys.readouterr()
+    assert complaint == ""
+    return told
+
+
+def refused(capsys: Capture, *arguments: str) -> str:
+    """The one line of a run that is refused."""
+    try:
+        status = main(list(arguments))
+    except SystemExit as end:  # argparse ends a run by itself
+        status = end.code
+    told, complaint = capsys.readouterr()
+    assert (status, told) == (2, "")
+    assert complaint.startswith("memlib: ") and complaint.count("\n") == 1
+    assert complaint.endswith("\n") and "Traceback" not in complaint
+    return complaint.removeprefix("memlib: ").rstrip("\n")
+
+
+def section(text: str, letter: str) -> list[str]:
+    """The rows of table (a), (b) or (c), without its header."""
+    block = text.partition(f"({letter}) ")[2].split("\n\n")[1]
+    return block.splitlines()[1:]
+
+
+def ranked(rows: list[str]) -> list[str]:
+    """The ids of the cards in the order of these rows."""
+    return [next(i for i, fact in zip(IDS, FACTS, strict=True) if fact in row) for row in rows]
+
+
+def own_cards(folder: Path, *lines: str, header: str = "id,text,created_at") -> str:
+    path = folder / "own.csv"
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def child(
+    *arguments: str, cwd: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "memlib", *arguments],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+
+# --- the published experiment --------------------------------------------------------------
+
+
+def test_the_published_run_gives_the_published_order_and_the_erratum(capsys: Capture) -> None:
+    text = out(capsys)
+    rows = section(text, "c")
+    assert ranked(rows) == ORDER
+    totals = [
+        row.removeprefix(FACTS[IDS.index(name)]).split()[3]
+        for name, row in zip(ORDER, rows, strict=True)
+    ]
+    assert totals[:3] == ["2.00", "1.62", "1.34"]
+    assert [row.endswith("<- inject") for row in rows] == [True] * 3 + [False] * 5
+    assert text.count("<- inject") == 3
+    note = " ".join(text.splitlines()[-2:])
+    assert 'prints 1.33 for "Maya is vegetarian."' in note
+    assert "Unrounded the total is 1.3360, so 1.34." in note
+
+
+def test_the_other_two_tables_are_the_published_ones(capsys: Capture) -> None:
+    text = out(capsys)
+    assert ranked(section(text, "a")) == IDS
+    assert ranked(section(text, "b")) == [
+        *("printer", "pasta", "vegetarian", "kids", "hiking", "engineer", "vinyl", "birthday")
+    ]
+    assert "0.995 ^ hours, half after 5.76 days" in text
+    assert f'question: "{PUBLISHED_QUESTION}"' in text
+
+
+def test_the_bundled_models_figures_stand_beside(capsys: Capture) -> None:
+    """Recomputed from the recorded vectors, which the bundled model made elsewhere."""
+    text, recorded = out(capsys), Recorded()
+    query = recorded.embed([PUBLISHED_QUESTION], "query")[0].tolist()
+    cosines = similarity_oracle.cosine(query, recorded.embed(FACTS).tolist())
+    fresh = recency_oracle.recency(HOURS, 0.995)
+    totals = ranking_oracle.three_part_total(cosines, fresh, RATINGS, [1, 1, 1])
+    assert "MiniLM" in text and f"with the bundled model, {recorded.id}." in text
+    for row in section(text, "a"):
+        card = IDS.index(ranked([row])[0])
+        assert float(row.split()[2]) == pytest.approx(cosines[card], abs=0.0011)
+    for row in section(text, "c"):
+        card = IDS.index(ranked([row])[0])
+        numbers = row.removeprefix(FACTS[card]).split()
+        assert float(numbers[4]) == pytest.approx(totals[card], abs=0.011)
+
+
+def test_the_recorded_vectors_give_the_bundled_figures(capsys: Capture) -> None:
+    both = [out(capsys, "--embedder", name) for name in ("recorded", "bundled")]
+    first, second = (section(text, "c") for text in both)
+    assert ranked(first) == ranked(second)
+    assert all("erratum" not in text and "1.3360" not in text for text in both)
+
+
+@pytest.mark.parametrize(("weight", "leader"), [("2.0", "pasta"), ("2.1", "printer")])
+def test_a_recency_weight_of_2_1_brings_the_printer_up(
+    capsys: Capture, weight: str, leader: str
+) -> None:
+    text = out(capsys, "--weights", "1", weight, "1")
+    assert ranked(section(text, "c"))[0] == leader
+    assert f"weights: 1, {float(weight):g}, 1 (relevance, recency, importance)" in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["--weights", "1", "1", "1.5"], ["--decay", "0.99"], ["--now", "2025-06-12T18:00Z"]),
+        *(["--embedder", "bundled"], ["--question", "What does Sam like?"]),
+    ],
+)
+def test_the_erratum_is_told_of_the_published_run_only(
+    capsys: Capture, arguments: list[str]
+) -> None:
+    text = out(capsys, *arguments)
+    assert "published table" not in text and "Unrounded" not in text
+
+
+def test_options_that_say_the_default_change_nothing(capsys: Capture) -> None:
+    plain = out(capsys)
+    same = ["--weights", "1", "1", "1", "--decay", "0.995", "--embedder", "published"]
+    now = ["--now", "2025-06-11T20:00+02:00", "--question", PUBLISHED_QUESTION]
+    assert out(capsys, *same, *now) == plain
+
+
+def test_a_decay_of_one_never_fades(capsys: Capture) -> None:
+    text = out(capsys, "--decay", "1")
+    assert "1 ^ hours, half after inf days" in text
+    assert {row.split()[1] for row in section(text, "b")} == {"1.000000"}
+
+
+def test_a_later_now_makes_every_card_older(capsys: Capture) -> None:
+    rows = section(out(capsys, "--now", "2025-06-12T18:00Z"), "b")
+    ages = {ranked([row])[0]: float(row.split()[2]) for row in rows}
+    assert ages == {name: hours + 24 for name, hours in zip(IDS, HOURS, strict=True)}
+
+
+def test_another_question_is_put_to_the_bundled_model(capsys: Capture) -> None:
+    text = out(capsys, "--question", "What can  we\ncook for dinner?")
+    assert 'question: "What can we cook for dinner?"' in text
+    assert "cosine(all-MiniLM-L6-v2-int8)" in text
+    assert ranked(section(text, "a"))[0] in ("pasta", "vegetarian")
+
+
+# --- one's own cards -----------------------------------------------------------------------
+
+
+def test_three_cards_of_ones_own(capsys: Capture, tmp_path: Path) -> None:
+    file = own_cards(
+        tmp_path,
+        f"cat,The cat is called Miso.,{TIME},9",
+        "rent,Rent is due on the first.,2025-06-10T10:00+02:00,",
+        '"milk","Buy milk, and bread.",2025-06-11T10:00Z,2',
+        header="id,text,created_at,importance",
+    )
+    text = out(capsys, "--cards", file, "--question", "What is the name of my cat?")
+    assert "cosine(all-MiniLM-L6-v2-int8)" in text
+    rows = section(text, "a")
+    assert len(rows) == 3 and rows[0].endswith("The cat is called Miso.")
+    assert "Buy milk, and bread." in section(text, "b")[0]
+    assert text.count("<- inject") == 3
+    assert "published" not in text
+
+
+def test_a_text_with_line_ends_and_escape_codes_stays_in_its_row(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    file = own_cards(tmp_path, f'a,"One\nand\t\x1b[31mtwo.",{TIME}', f"b,Three.,{TIME}")
+    text = out(capsys, "--cards", file)
+    assert "\x1b" not in text and "One and [31mtwo." in text
+    assert len(section(text, "a")) == 2
+
+
+def test_many_cards_are_cut_at_twenty_rows(capsys: Capture, tmp_path: Path) -> None:
+    file = own_cards(tmp_path, *(f"c{n},Note {n}.,{TIME}" for n in range(25)))
+    text = out(capsys, "--cards", file)
+    assert text.count("… the first 20 of 25 cards") == 3
+    assert len(section(text, "c")) == 21
+
+
+def test_the_courses_own_file_can_be_given_too(capsys: Capture) -> None:
+    text = out(capsys, "--cards", str(ROOT / "data" / "cards.csv"), "--embedder", "recorded")
+    assert text.count("… the first 20 of 208 cards") == 3
+
+
+# --- mistakes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--decay", "0"], "decay is 0.0: must be above 0"),
+        (["--decay", "1.5"], "decay is 1.5: must be at most 1"),
+        (["--decay", "nan"], "decay is nan: must be a number"),
+        (["--decay", "abc"], "argument --decay: invalid float value: 'abc'"),
+        (["--decay"], "argument --decay: expected one argument"),
+        (["--weights", "1", "-2", "1"], "weights[1] is -2.0: must be at least 0"),
+        (["--weights", "1", "1"], "argument --weights: expected 3 arguments"),
+        (["--weights", "1", "x", "1"], "argument --weights: invalid float value: 'x'"),
+        (["--weights", "inf", "1", "1"], "weights[0] is inf: must be finite"),
+        (["--weights", "1", "1", "1e308"], "weights[2] is 1e+308: must be at most 1e+06"),
+        (["--now", "2025-06-11T18:00"], "argument --now: '2025-06-11T18:00' has no time zone"),
+        (["--now", "nonsense"], "argument --now: 'nonsense' is no time like"),
+        (["--now", "0001-01-01T00:00+05:00"], "argument --now: '0001-01-01T00:00+05:00' is no"),
+        (["--now", "2020-01-01T00:00Z"], "created_at[0] is 2022-01-05 21:44:00+00:00: in the fut"),
+        (["--embedder", "openai"], "argument --embedder: 'openai': must be published, recorded,"),
+        (["--embedder", ""], "argument --embedder: '': must be published, recorded,"),
+        (["--question", ""], "argument --question: '': a text must not be empty"),
+        (["--question", " \n"], "argument --question: ' \\n': a text must not be empty"),
+        (["--question", "\udcff"], "argument --question: '\\udcff': a text must not hold half"),
+        (["--embedder", "published", "--question", "Who?"], "no vector for the query 'Who?': only"),
+        (["--embedder", "recorded", "--question", "Who?"], "no vector for the query 'Who?': add"),
+        (["--colour"], "unrecognized arguments: --colour"),
+        (["birthday"], "unrecognized arguments: birthday"),
+    ],
+)
+def test_a_bad_option_gets_one_line(capsys: Capture, arguments: list[str], said: str) -> None:
+    assert refused(capsys, *arguments).startswith(said)
+
+
+def test_a_server_that_is_not_there_gets_one_line(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    line = refused(capsys, "--embedder", "ollama")
+    assert line.startswith("Ollama at 127.0.0.1:9: no answer: ")
+    assert "use bundled" in line
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "said"),
+    [
+        ("id,text", ["a,One."], "own.csv: column 'created_at' is missing; found ['id', 'text']"),
+        ("id,text,created_at", [], "own.csv: no cards, only a header"),
+        ("id,text,created_at,mood", [f"a,One.,{TIME},x"], "own.csv: unknown column 'mood'; known:"),
+        ("id,text,created_at", [f"a,One, two.,{TIME}"], "own.csv row 2: 4 fields, the header has"),
+        ("id,text,created_at", [f"a,One.,{TIME}"] * 2, "own.csv row 3, column 'id': 'a' stands"),
+        ("id,text,created_at", ["a,One.,soon"], "own.csv row 2, column 'created_at': 'soon' is no"),
+        (
+            "id,text,created_at",
+            ["a,One.,2025-06-01T10:00"],
+            "own.csv row 2, column 'created_at': '2025-06-01T10:00' has no time zone",
+        ),
+        (
+            "id,text,created_at,importance",
+            [f"a,One.,{TIME},11"],
+            "own.csv row 2, column 'importance': '11' is no rating from 1 to 10",
+        ),
+        (
+            "id,text,created_at,kind",
+            [f"a,One.,{TIME},dream"],
+            "own.csv row 2, column 'kind': 'dream' is none of",
+        ),
+        (
+            "id,text,created_at,views",
+            [f"a,One.,{TIME},-1"],
+            "own.csv row 2, column 'views': '-1' is no count",
+        ),
+        (
+            "id,text,created_at",
+            ["a,One.,2025-07-01T10:00Z"],
+            "own.csv row 2, column 'created_at': 2025-07-01 10:00:00+00:00: in the future",
+        ),
+        (
+            "id,text,created_at,last_accessed_at",
+            [f"a,One.,{TIME},2025-05-01T10:00Z"],
+            "own.csv row 2, column 'last_accessed_at': 2025-05-01 10:00:00+00:00: before created",
+        ),
+        ("id,text,text,created_at", [f"a,One.,Two.,{TIME}"], "own.csv: column 'text' stands there"),
+    ],
+)
+def test_a_bad_file_gets_one_line_that_says_where(
+    capsys: Capture, tmp_path: Path, header: str, rows: list[str], said: str
+) -> None:
+    file = own_cards(tmp_path, *rows, header=header)
+    assert refused(capsys, "--cards", file).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "own.csv: empty, the first row must name the columns"),
+        (b"id,text,created_at\na,caf\xe9,2025-06-01T10:00Z\n", "own.csv: not UTF-8 at byte 24"),
+        (b'id,text,created_at\na,"One.', "own.csv: not a readable CSV: unexpected end of data"),
+    ],
+)
+def test_a_file_that_is_no_table_gets_one_line(
+    capsys: Capture, tmp_path: Path, content: bytes, said: str
+) -> None:
+    (tmp_path / "own.csv").write_bytes(content)
+    assert refused(capsys, "--cards", str(tmp_path / "own.csv")).startswith(said)
+
+
+@pytest.mark.parametrize("name", ["missing.csv", ""])
+def test_a_missing_file_and_a_folder_get_one_line(
+    capsys: Capture, tmp_path: Path, name: str
+) -> None:
+    path = str(tmp_path / name)
+    assert refused(capsys, "--cards", path).startswith(f"{path.rstrip('/')}: cannot be read: ")
+
+
+def test_a_now_before_ones_own_cards_names_the_row(capsys: Capture, tmp_path: Path) -> None:
+    file = own_cards(tmp_path, "a,One.,2024-01-01T10:00Z", f"b,Two.,{TIME}")
+    line = refused(capsys, "--cards", file, "--now", "2025-01-01T00:00Z")
+    assert line.startswith("own.csv row 3, column 'created_at': ")
+    assert line.endswith("in the future of now, 2025-01-01 00:00:00+00:00")
+
+
+# --- as a process --------------------------------------------------------------------------
+
+
+def test_as_a_process_from_another_folder_in_another_code_page(tmp_path: Path) -> None:
+    file = own_cards(tmp_path, f"a,Zoë’s 猫 naps.,{TIME}", f"b,Two.,{TIME}")
+    done = child("--cards", file, cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Zoë’s 猫 naps." in done.stdout
+
+
+def test_a_mistake_as_a_process_ends_with_2(tmp_path: Path) -> None:
+    done = child("--cards", str(tmp_path / "Zoë.csv"), cwd=tmp_path, PYTHONUTF8="1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"memlib: \S+Zoë\.csv: cannot be read: [^\n]+\n", done.stderr)
+
+
+def test_a_closed_pager_is_no_mistake(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "memlib", "--embedder", "recorded"],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+    assert (done.returncode, done.stderr) == (0, "")
