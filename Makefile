@@ -1,0 +1,49 @@
+# Two commands do everything: `make lab` opens the course, `make test` checks it.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+SETTINGS := $(VENV)/share/jupyter/lab/settings
+QUIET := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
+ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.DEFAULT_GOAL := help
+.PHONY: help lab check test demo refresh vectors exercises bench
+
+help: ## list these targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+lab: $(READY) exercises ## set up if needed, copy the exercises into work/, open the course
+	$(VENV)/bin/jupyter lab $(ROOT_FLAG) $(LAB_FLAGS) notebooks/00_start_here.ipynb
+
+check: $(READY) ## lint, types, units, doctests, every notebook cell by cell, widgets (five minutes)
+	$(PY) tests/stages.py check
+
+test: $(READY) ## check, and everything else that this machine allows
+	$(PY) tests/stages.py test
+
+demo: $(READY) ## the published experiment in the terminal (OPTIONS="--help" lists the options)
+	@$(PY) -m memlib $(OPTIONS)
+
+refresh: $(READY) ## run every notebook and store its outputs; twice changes no byte
+	$(PY) -m tests.notebooks.refresh
+
+vectors: $(READY) ## record what is missing in data/vectors.npy, drop what is unused
+	$(PY) -m memlib.sources.vectors
+
+exercises: ## copy the exercises into work/; a file that is there is never overwritten
+	@for from in notebooks/exercises/ch*/ch*.ipynb; do \
+	  to=work/$${from#notebooks/exercises/}; mkdir -p $$(dirname $$to); \
+	  if [ -e $$to ]; then echo "kept   $$to"; else cp $$from $$to && echo "copied $$to"; fi; \
+	done
+
+bench: $(READY) ## measure speed and write BENCHMARKS.md
+	$(PY) -m tests.benchmarks.run
+
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, $(PYTHON) is older: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install -r requirements.txt -e .
+	@mkdir -p $(SETTINGS) && echo '$(QUIET)' > $(SETTINGS)/overrides.json
+	@touch $@

