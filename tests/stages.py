@@ -25,7 +25,6 @@ CHECK = {
     "exercise notebooks": [*NBVAL, *EXERCISES],
 }
 TEST = CHECK | {
-    "exercises": [*PYTEST, "tests/exercises", "-m", "slow"],
     "install": [*PYTEST, "tests/test_install.py", "-m", "slow"],
     "alone and offline": [*PYTEST, "tests/notebooks", "-m", "slow"],
     "anti-vacuity": [*PYTEST, "tests/test_anti_vacuity.py", "-m", "slow"],

@@ -1,6 +1,7 @@
 """Feedback on an exercise: words about the idea, never the solution."""
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 Check = tuple[str, Callable[[Callable[..., Any]], bool]]
@@ -52,8 +53,10 @@ def close(value: Any, expected: Any, tolerance: float = 1e-9) -> bool:
     True
     """
     if isinstance(expected, int | float):
-        if isinstance(value, bool | None):
+        if isinstance(value, bool) or not isinstance(value, Real):
             return False
+        if value == expected:  # also where both are infinite
+            return True
         return abs(float(value) - expected) <= tolerance * max(1.0, abs(expected))
     values = list(value)
     return len(values) == len(expected) and all(

@@ -148,4 +148,5 @@ def decimals(values: Floats, digits: int) -> list[str]:
     >>> decimals(np.array([0.126, -0.0]), 2)
     ['0.13', '0.00']
     """
-    return [f"{value + 0.0:.{digits}f}" for value in np.round(values, digits)]
+    zero = f"{0:.{digits}f}"
+    return [zero if text == f"-{zero}" else text for text in (f"{x:.{digits}f}" for x in values)]

@@ -157,3 +157,10 @@ def test_close_takes_a_tolerance_that_grows_with_large_numbers() -> None:
     assert close(0.34, 0.3360, tolerance=0.005)
     assert not close(0.35, 0.3360, tolerance=0.005)
     assert close(1340, 1336, tolerance=0.005)
+
+
+def test_close_takes_no_text_for_a_number_and_knows_infinity() -> None:
+    assert not close("1", 1)
+    assert not close(True, 1)
+    assert close(float("inf"), float("inf"))
+    assert close(np.int64(3), 3)
