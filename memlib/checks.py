@@ -21,6 +21,17 @@ def _within(array: Floats, low: float, high: float) -> bool:
     return (low == -np.inf or array.min() >= low) and (high == np.inf or array.max() <= high)
 
 
+def _same_index(name: str, values: object, like: object) -> None:
+    """Refuse a pandas column whose rows are not those of `like`, or not in its order."""
+    index, wanted = (getattr(x, "index", x) for x in (values, like))
+    if not isinstance(index, pd.Index) or not isinstance(wanted, pd.Index) or index.equals(wanted):
+        return
+    for row, (here, there) in enumerate(zip(index, wanted, strict=False)):
+        if here != there:
+            said = f"{name}[{row}] is of row {here!r}, the argument before it has {there!r} there"
+            raise ValueError(f"{said}: bring both into one order, or pass .to_numpy()")
+
+
 def numbers(
     name: str,
     values: ArrayLike,
@@ -30,11 +41,13 @@ def numbers(
     ndim: int | None = None,
     missing: bool = False,
     infinite: bool = False,
+    like: object = None,
 ) -> Floats:
     """Return `values` as float64, or raise ValueError with the argument, row and value at fault.
 
     low, high  inclusive bounds; ndim  wanted number of dimensions; missing  lets NaN through;
-    infinite  lets plus infinity through.
+    infinite  lets plus infinity through; like  the argument that `values` goes with row by row:
+    if both are pandas, their indexes must be the same.
 
     >>> numbers("hours", [0, 26], low=0)
     array([ 0., 26.])
@@ -50,6 +63,7 @@ def numbers(
         array = np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
+    _same_index(name, values, like)
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} has shape {array.shape}: must have {ndim} dimension(s)")
     if array.size == 0 or (np.isfinite(array).all() and _within(array, low, high)):
@@ -65,6 +79,8 @@ def numbers(
 def same_length(**arguments: Sized) -> int:
     """Return the common length of the named arguments, or raise ValueError with all lengths.
 
+    Columns of pandas must have the same index too: rows are matched by place, not by label.
+
     >>> same_length(relevance=[1, 2], recency=[3, 4])
     2
     """
@@ -72,7 +88,10 @@ def same_length(**arguments: Sized) -> int:
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise ValueError(f"lengths differ: {told}")
-    return next(iter(lengths.values()))
+    first = next(iter(arguments.values()))
+    for name, values in arguments.items():
+        _same_index(name, values, first)
+    return len(first)
 
 
 def card_ids(ids: Sequence[str] | pd.Index) -> pd.Index:

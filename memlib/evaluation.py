@@ -1,12 +1,17 @@
 """Evaluation: does the ranking bring the right cards up?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from memlib.ranking import INJECTED, rank_order
+from memlib.checks import Floats, numbers, same_length
+from memlib.ranking import INJECTED, _count, rank_order
+
+DRAWS = 10_000  # bootstrap resamples
 
 
 def sit_exam(
@@ -24,7 +29,8 @@ def sit_exam(
     score    question -> n scores, higher is better
     top_k    how many cards go into the prompt
     returns  exam's index; columns question, ranks (tuple, from 1, in the order of wanted), passed
-    Raises ValueError for a wanted card that is not among the ids, or what `rank_order` refuses.
+    Raises ValueError for a wanted card that is not among the ids, a question that wants nothing,
+    a top_k below 1, or what `rank_order` refuses.
     Source: this course; "inject" marks the top three in *Scoring beyond similarity*, table (c).
 
     >>> exam = pd.DataFrame({"question": ["cat?"], "wanted": [("miso",)]}, index=["q01"])
@@ -32,8 +38,11 @@ def sit_exam(
     [True]
     """
     known = {name: row for row, name in enumerate(ids)}
+    top_k = _count("top_k", top_k)
     ranks = []
     for number, question, wanted in zip(exam.index, exam["question"], exam["wanted"], strict=True):
+        if isinstance(wanted, str) or not wanted:
+            raise ValueError(f"exam {number} wants {wanted!r}: must be card ids, at least one")
         for name in wanted:
             if name not in known:
                 raise ValueError(f"exam {number} wants {name!r}: no card has that id")
@@ -49,3 +58,103 @@ def sit_exam(
         },
         index=exam.index,
     )
+
+
+def evidence_recall(order: ArrayLike, evidence: Collection[int], top_k: int) -> float:
+    """Share of the cards that hold the answer which are among the first top_k.
+
+    recall@k = |evidence ∩ first k| / |evidence|
+
+    order     row numbers from best to worst, each once
+    evidence  row numbers of the cards that hold the answer, at least one
+    top_k     1 or more
+    returns   in [0, 1]
+    Raises ValueError for no evidence, or a top_k below 1.
+    Source: *Scoring beyond similarity*, What the lab found.
+
+    >>> evidence_recall([4, 2, 0, 1, 3], {2, 3}, top_k=2)
+    0.5
+    """
+    wanted = set(evidence)
+    if not wanted:
+        raise ValueError("evidence is empty: a question without evidence has no recall")
+    if top_k < 1:
+        raise ValueError(f"top_k is {top_k!r}: must be 1 or more")
+    first = np.asarray(order)[:top_k].tolist()
+    return len(wanted.intersection(first)) / len(wanted)
+
+
+class Difference(NamedTuple):
+    """A mean paired difference and its 95% percentile interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def paired_bootstrap(
+    first: ArrayLike, second: ArrayLike, draws: int = DRAWS, seed: int = 0
+) -> Difference:
+    """How sure is the difference between two methods, asked the same questions?
+
+    mean of second - first; low and high: 2.5 and 97.5 percentiles over `draws` resamples of the
+    questions
+
+    first, second  shape (n,), one value a question, the same questions in the same order
+    draws          resamples, 1 or more
+    seed           of the generator: the same interval every time
+    returns        Difference, in the unit of the values
+    Raises ValueError for lengths that differ, no questions, a value not finite.
+    Source: Efron and Tibshirani 1993, chapter 13. Questions of one conversation are not
+    independent, so look at `signs_by_group` too.
+
+    >>> paired_bootstrap([0, 0, 1, 1], [1, 1, 1, 1]).mean
+    0.5
+    """
+    a, b = numbers("first", first, ndim=1), numbers("second", second, ndim=1)
+    n = same_length(first=a, second=b)
+    if n == 0:
+        raise ValueError("first is empty: there is no question to compare")
+    if draws < 1:
+        raise ValueError(f"draws is {draws!r}: must be 1 or more")
+    means = resample(n, draws, seed) @ (b - a)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Difference(float(np.mean(b - a)), float(low), float(high))
+
+
+@lru_cache(maxsize=4)
+def resample(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
+    """Weights of n questions in each bootstrap draw: each row adds up to 1.
+
+    returns  shape (draws, n); `resample(n) @ differences` gives the draws' means
+    Source: Efron and Tibshirani 1993: drawing with replacement is a multinomial count.
+
+    >>> resample(4, draws=2).sum(axis=1)
+    array([1., 1.])
+    """
+    rng = np.random.default_rng(seed)
+    weights: Floats = rng.multinomial(n, np.full(n, 1 / n), size=draws) / n
+    weights.setflags(write=False)  # every caller is given the same array
+    return weights
+
+
+def signs_by_group(
+    first: ArrayLike, second: ArrayLike, groups: Sequence[Hashable]
+) -> tuple[int, int, int]:
+    """In how many groups the second method is better, equal, worse, by the group's mean.
+
+    first, second  shape (n,), one value a question
+    groups         n labels, for example the conversation of each question
+    returns        (better, equal, worse), adding up to the number of groups
+    Raises ValueError for lengths that differ or a value not finite.
+    Source: this course; conversations are the independent units, not questions.
+
+    >>> signs_by_group([0, 0, 1], [1, 1, 1], ["a", "a", "b"])
+    (1, 1, 0)
+    """
+    a, b = numbers("first", first, ndim=1), numbers("second", second, ndim=1)
+    same_length(first=a, second=b, groups=groups)
+    number = {label: i for i, label in enumerate(dict.fromkeys(groups))}
+    codes = np.array([number[label] for label in groups], dtype=np.intp)
+    means = pd.Series(b - a).groupby(codes).mean().round(12)
+    return int((means > 0).sum()), int((means == 0).sum()), int((means < 0).sum())

@@ -52,18 +52,22 @@ def importance(
     kind     n words, each working (-0.05), episodic (0.00) or semantic (+0.10)
     policy   one number or shape (n,), for example +0.05 on cards of one project
     returns  shape (n,), in [0, 1]
-    Raises ValueError for a user importance outside [0, 1], an unknown kind, lengths that differ.
+    Raises ValueError for a user importance outside [0, 1], an unknown kind, lengths that differ,
+    pandas indexes that differ.
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, section 4.
 
     >>> importance([0.5, 0.9], [False, True], ["working", "semantic"])
     array([0.45, 1.  ])
     """
     rated = numbers("user", user, low=0, high=1, ndim=1)
-    pins = numbers("pinned", pinned, low=0, high=1, ndim=1)
+    pins = numbers("pinned", pinned, low=0, high=1, ndim=1, like=user)
+    extra = numbers("policy", policy, like=user)
+    if extra.shape not in ((), rated.shape):
+        raise ValueError(f"policy has shape {extra.shape}: must be one number, or one a card")
     same_length(user=rated, pinned=pins, kind=kind)
     for row, word in enumerate(kind):
         if word not in KIND_BOOST:
             raise ValueError(f"kind[{row}] is {word!r}: must be one of {', '.join(KIND_BOOST)}")
     boost = np.array([KIND_BOOST[word] for word in kind], dtype=float)
-    total: Floats = rated + PINNED_BOOST * pins + boost + numbers("policy", policy)
+    total: Floats = rated + PINNED_BOOST * pins + boost + extra
     return total.clip(0, 1)

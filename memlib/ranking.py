@@ -12,6 +12,7 @@ from memlib.normalization import min_max
 
 INJECTED = 3  # *Scoring beyond similarity*, table (c): the top three go into the prompt
 WEIGHTS = (1.0, 1.0, 1.0)  # *Scoring beyond similarity*: the parts are added as they are
+LARGEST_WEIGHT = 1e6  # sums of much larger ones would overflow
 
 
 class ThreeParts(NamedTuple):
@@ -34,9 +35,10 @@ def three_part_score(
     total = w_relevance · relevance' + w_recency · recency' + w_importance · importance'
 
     relevance, recency, importance  shape (n,), raw, over all live cards
-    weights  three numbers, 0 or more, in that order
+    weights  three numbers, 0 to a million, in that order
     returns  ThreeParts: the normalised parts (before weighting) and total, in [0, sum of weights]
-    Raises ValueError for lengths that differ, a value that is not finite, a negative weight.
+    Raises ValueError for lengths that differ, a value that is not finite, a weight that is
+    negative or too large, pandas indexes that differ.
     Source: *Scoring beyond similarity*, Three parts of one score and table (c).
 
     >>> three_part_score([0.7, 0.4], [0.1, 0.9], [8, 1], weights=(1, 1, 1)).total
@@ -44,11 +46,11 @@ def three_part_score(
     """
     raw = [
         numbers("relevance", relevance, ndim=1),
-        numbers("recency", recency, ndim=1),
-        numbers("importance", importance, ndim=1),
+        numbers("recency", recency, ndim=1, like=relevance),
+        numbers("importance", importance, ndim=1, like=relevance),
     ]
     same_length(relevance=raw[0], recency=raw[1], importance=raw[2])
-    w = numbers("weights", weights, low=0, ndim=1)
+    w = numbers("weights", weights, low=0, high=LARGEST_WEIGHT, ndim=1)
     if w.shape != (3,):
         raise ValueError(f"weights has {w.size} values: must be relevance, recency, importance")
     r, f, i = (min_max(part) for part in raw)
@@ -66,13 +68,14 @@ def rank_order(
     ids      n distinct str
     top_k    how many to return, 1 or more; None for all; fewer cards than that is no error
     returns  row numbers, shape (min(n, top_k),)
-    Raises ValueError for a score that is not finite, ids that repeat or are not str.
+    Raises ValueError for a score that is not finite, ids that repeat or are not str, pandas
+    indexes that differ.
     Source: *Scoring beyond similarity*, tables (a) to (c); the tie rule is this course's.
 
     >>> rank_order([0.2, 0.9, 0.2], ["b", "c", "a"])
     array([1, 2, 0])
     """
-    values, names = numbers("scores", scores, ndim=1), card_ids(ids)
+    values, names = numbers("scores", scores, ndim=1, like=ids), card_ids(ids)
     n = same_length(scores=values, ids=names)
     k = n if top_k is None else min(n, _count("top_k", top_k))
     rows = np.arange(n)

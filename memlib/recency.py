@@ -45,15 +45,16 @@ def recency_by_half_life(
     half_life_days  above 0, infinite means never fades; one for all or one a card
     pinned          True where the card is protected from decay
     returns         in [0, 1]
-    Raises ValueError for a negative age, or a half-life of 0 or below.
+    Raises ValueError for a negative age, a half-life of 0 or below, pandas indexes that differ.
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, section 3.
 
     >>> recency_by_half_life([0, 30, 60], 30)
     array([1.  , 0.5 , 0.25])
     """
     age = numbers("age_days", age_days, low=0)
-    half_life = _above_zero("half_life_days", half_life_days)
-    return np.where(numbers("pinned", pinned, low=0, high=1) > 0, 1.0, np.exp2(-age / half_life))
+    half_life = _above_zero("half_life_days", half_life_days, like=age_days)
+    pins = numbers("pinned", pinned, low=0, high=1, like=age_days)
+    return np.where(pins > 0, 1.0, np.exp2(-age / half_life))
 
 
 def half_life_days(decay: float) -> float:
@@ -80,14 +81,17 @@ def decay_per_hour(half_life_days: float) -> float:
 
     half_life_days  above 0, infinite gives 1
     returns         factor per hour, in (0, 1]
-    Raises ValueError for a half-life of 0 or below.
+    Raises ValueError for a half-life of 0 or below, or so few seconds that the decay would be 0.
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, section 3.
 
     >>> round(decay_per_hour(30), 6)
     0.999038
     """
-    days = float(_above_zero("half_life_days", half_life_days))
-    return float(0.5 ** (1 / (24 * days)))
+    days = float(_above_zero("half_life_days", half_life_days, ndim=0))
+    factor = float(0.5 ** (1 / (24 * days)))
+    if factor == 0:
+        raise ValueError(f"half_life_days is {days!r}: so short that nothing is left after an hour")
+    return factor
 
 
 def age_hours(created_at: Times, last_accessed_at: Times, now: datetime) -> Floats:
@@ -98,7 +102,8 @@ def age_hours(created_at: Times, last_accessed_at: Times, now: datetime) -> Floa
     created_at, last_accessed_at  times with a zone; None or NaT in the second means never
     now      a time with a zone
     returns  shape (n,), hours, 0 or more; up to five minutes of clock skew count as 0
-    Raises ValueError for a time without a zone, in the future, or an access before creation.
+    Raises ValueError for a time without a zone or in the future, an access before creation,
+    pandas indexes that differ.
     Source: *Scoring beyond similarity*, Recency (the clock restarts on access).
 
     >>> from datetime import UTC
@@ -130,8 +135,10 @@ def _decay(decay: float) -> float:
     return factor
 
 
-def _above_zero(name: str, values: ArrayLike) -> Floats:
-    array = numbers(name, values, infinite=True)
+def _above_zero(
+    name: str, values: ArrayLike, ndim: int | None = None, like: object = None
+) -> Floats:
+    array = numbers(name, values, infinite=True, ndim=ndim, like=like)
     for row in np.argwhere(array <= 0):
         where = f"{name}[{row[0]}]" if row.size else name
         raise ValueError(f"{where} is {float(array[tuple(row)])!r}: must be above 0")

@@ -61,6 +61,7 @@ def cosine_of_units(query: NDArray[np.float32], memories: NDArray[np.float32]) -
     >>> cosine_of_units(np.float32([1, 0]), np.float32([[0.6, 0.8]])).round(4)
     array([0.6])
     """
+    query, memories = np.asarray(query), np.asarray(memories)
     if memories.ndim != 2 or query.shape != memories.shape[1:]:
         raise ValueError(f"query has shape {query.shape}, memories have shape {memories.shape}")
     length = float(np.linalg.norm(query))
@@ -77,12 +78,12 @@ def euclidean(query: ArrayLike, memories: ArrayLike) -> Floats:
     query     shape (d,)
     memories  shape (n, d)
     returns   shape (n,), 0 or more; smaller is more alike
-    Raises ValueError for a value that is not finite or dimensions that differ.
+    Raises ValueError for a value or a distance that is not finite, or dimensions that differ.
     Source: *Enhanced Retrieval*, introduction (names it beside the cosine).
 
     >>> euclidean([0, 0], [[3, 4], [0, 0]])
     array([5., 0.])
     """
     q, m = _pair(query, memories)
-    distances: Floats = np.linalg.norm(m - q, axis=1)
-    return distances
+    with np.errstate(over="ignore"):  # told as an error, not as a warning
+        return numbers("distance", np.linalg.norm(m - q, axis=1))

@@ -113,3 +113,31 @@ def test_an_index_of_strings_is_not_copied() -> None:
     index = pd.Index(["miso", "sam"])
     assert card_ids(index) is index
     assert list(card_ids(pd.CategoricalIndex(["b", "a"]))) == ["b", "a"]
+
+
+ROWS, TURNED = pd.Series([0.1, 0.2], index=["x", "y"]), pd.Series([0.2, 0.1], index=["y", "x"])
+TURNED_SAID = (
+    "b[0] is of row 'y', the argument before it has 'x' there: bring both into one order, "
+    "or pass .to_numpy()"
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: numbers("b", TURNED, like=ROWS),
+        lambda: numbers("b", TURNED, like=ROWS.index),
+        lambda: same_length(a=ROWS, b=TURNED),
+    ],
+)
+def test_columns_of_pandas_in_another_order_are_refused(call: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=re.escape(TURNED_SAID) + "$"):
+        call()
+
+
+def test_columns_of_one_order_and_bare_numbers_go_together() -> None:
+    assert same_length(a=ROWS, b=ROWS.copy(), c=TURNED.to_numpy()) == 2
+    assert numbers("b", TURNED, like=[1, 2]).tolist() == [0.2, 0.1]
+    assert numbers("b", [1, 2], like=ROWS).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="lengths differ: a 2, b 1"):
+        same_length(a=ROWS, b=TURNED[:1])

@@ -1,16 +1,36 @@
-"""The exam: where the wanted cards land, and what counts as a pass."""
+"""The exam, the recall of evidence, and how sure a difference is."""
 
 import re
+from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlib.evaluation import sit_exam
+from memlib.evaluation import (
+    DRAWS,
+    Difference,
+    evidence_recall,
+    paired_bootstrap,
+    resample,
+    signs_by_group,
+    sit_exam,
+)
+from tests.oracles import evaluation as slow
 from tests.oracles import ranking as oracle
 
 IDS = ["miso", "sam", "ink", "kids", "work"]
+Call = Callable[[], object]
+Pairs = list[tuple[float, float]]
+
+quarters = st.integers(0, 4).map(lambda n: n / 4)
+pairs = st.lists(st.tuples(quarters, quarters), min_size=1, max_size=12)
+
+
+def columns(rows: Pairs) -> tuple[list[float], list[float]]:
+    return [a for a, _ in rows], [b for _, b in rows]
 
 
 def exam(*wanted: tuple[str, ...]) -> pd.DataFrame:
@@ -88,3 +108,198 @@ def test_ranks_agree_with_the_oracle(scores: list[float], wanted: list[str], top
     expected = oracle.ranks(scores, IDS, wanted)
     assert result["ranks"].tolist() == [expected]
     assert result["passed"].tolist() == [all(rank <= top_k for rank in expected)]
+
+
+# Evidence recall
+
+
+def test_recall_by_hand() -> None:
+    order = [4, 2, 0, 1, 3]
+    assert [evidence_recall(order, {2, 3}, k) for k in (1, 2, 4, 5, 99)] == [0, 0.5, 0.5, 1, 1]
+    assert evidence_recall(order, [4], 1) == 1
+    assert evidence_recall(order, [3, 3, 4], 1) == 0.5
+    assert evidence_recall(np.array(order), {0, 1, 2}, np.int64(3)) == pytest.approx(2 / 3)
+    assert evidence_recall([0, 1], {7}, 2) == 0
+
+
+@given(st.permutations(range(8)), st.sets(st.integers(0, 7), min_size=1), st.integers(1, 9))
+def test_recall_agrees_with_the_oracle_and_never_falls_with_k(
+    order: list[int], evidence: set[int], top_k: int
+) -> None:
+    found = evidence_recall(order, evidence, top_k)
+    assert found == slow.evidence_recall(order, list(evidence), top_k)
+    assert 0 <= found <= evidence_recall(order, evidence, top_k + 1) <= 1
+    assert evidence_recall(order, evidence, 8) == 1
+
+
+# The paired bootstrap
+
+
+def test_the_mean_difference_is_second_minus_first() -> None:
+    assert DRAWS == 10_000
+    found = paired_bootstrap([0, 0, 1, 1], [1, 1, 1, 1])
+    assert isinstance(found, Difference)
+    assert found.mean == 0.5
+    assert (found.low, found.high) == (0, 1)
+
+
+@given(pairs)
+def test_the_interval_holds_the_mean_and_stays_among_the_differences(rows: Pairs) -> None:
+    first, second = columns(rows)
+    found = paired_bootstrap(first, second, 500)
+    gaps = [b - a for a, b in rows]
+    assert found.mean == pytest.approx(np.mean(gaps), abs=1e-12)
+    assert min(gaps) - 1e-12 <= found.low <= found.high <= max(gaps) + 1e-12
+
+
+@given(pairs)
+def test_the_same_questions_give_the_same_interval_every_time(rows: Pairs) -> None:
+    first = paired_bootstrap(*columns(rows), 200)
+    resample.cache_clear()
+    assert paired_bootstrap(*columns(rows), 200) == first
+
+
+def test_another_generator_gives_nearly_the_same_interval() -> None:
+    gaps = [((7 * i) % 11) / 11 for i in range(40)]
+    one, other = (paired_bootstrap([0] * 40, gaps, DRAWS, start) for start in (0, 1))
+    assert one != other
+    assert one == pytest.approx(other, abs=0.01)
+
+
+@given(pairs)
+def test_turned_round_the_interval_changes_its_sign(rows: Pairs) -> None:
+    first, second = columns(rows)
+    there, back = paired_bootstrap(first, second, 400), paired_bootstrap(second, first, 400)
+    assert back == pytest.approx((-there.mean, -there.high, -there.low), abs=1e-12)
+
+
+@given(st.integers(1, 40), quarters, st.data())
+def test_a_constant_difference_has_no_width(n: int, gap: float, data: st.DataObject) -> None:
+    first = data.draw(st.lists(quarters, min_size=n, max_size=n))
+    found = paired_bootstrap(first, [value + gap for value in first], 200)
+    assert found == pytest.approx((gap, gap, gap), abs=1e-12)
+
+
+@pytest.mark.parametrize("gaps", [[0, 0, 1], [0, 0, 0, 1], [-1, 0, 2], [0, 1], [3, 1, 4, 1, 5]])
+def test_tiny_cases_have_the_interval_of_all_their_resamples(gaps: list[float]) -> None:
+    found = paired_bootstrap([0] * len(gaps), gaps)
+    assert (found.low, found.high) == pytest.approx(slow.every_resample(gaps), abs=1e-12)
+
+
+@pytest.mark.parametrize("step", [3, 7, 8])
+def test_the_interval_agrees_with_one_drawn_question_by_question(step: int) -> None:
+    first = [((step * i) % 13) / 13 for i in range(50)]
+    second = [((step * i + 5 * (i % 4)) % 17) / 17 for i in range(50)]
+    found, expected = paired_bootstrap(first, second), slow.bootstrap(first, second, 4000)
+    spread = (expected[2] - expected[1]) / 4  # about one standard deviation of the mean
+    assert found.mean == pytest.approx(expected[0], abs=1e-12)
+    assert found == pytest.approx(expected, abs=0.2 * spread)
+
+
+def test_about_95_of_100_intervals_hold_the_true_difference() -> None:
+    rng = np.random.default_rng(11)
+    held = 0
+    for _ in range(400):
+        first = rng.random(60)
+        found = paired_bootstrap(first, first + rng.normal(0.1, 1, 60), 1000)
+        held += found.low <= 0.1 <= found.high
+    assert 0.91 <= held / 400 <= 0.98
+
+
+def test_more_questions_make_the_interval_narrower() -> None:
+    gaps = [0, 1, 0, -1, 1] * 4
+    few, many = paired_bootstrap([0] * 20, gaps), paired_bootstrap([0] * 320, gaps * 16)
+    assert many.high - many.low == pytest.approx((few.high - few.low) / 4, rel=0.1)
+
+
+@given(st.integers(1, 30), st.integers(1, 50))
+def test_a_draw_is_n_questions_with_replacement(n: int, draws: int) -> None:
+    weights = resample(n, draws)
+    assert weights.shape == (draws, n)
+    counts = weights * n
+    assert counts == pytest.approx(np.round(counts), abs=1e-12)
+    assert (counts >= 0).all()
+    assert counts.sum(axis=1) == pytest.approx([n] * draws)
+
+
+def test_every_question_is_drawn_equally_often() -> None:
+    weights = resample(5)
+    assert weights.mean(axis=0) == pytest.approx([0.2] * 5, abs=0.005)
+    assert weights.var(axis=0) == pytest.approx([0.2 * 0.8 / 5] * 5, rel=0.1)
+
+
+def test_shared_weights_cannot_be_spoilt() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        resample(3, 10)[0, 0] = 9
+
+
+# Groups
+
+
+def test_signs_by_hand() -> None:
+    groups = ["a", "a", "b", "c", "c"]
+    assert signs_by_group([0, 0, 1, 1, 0], [1, 1, 1, 0, 0], groups) == (1, 1, 1)
+    assert signs_by_group([0, 1], [1, 0], ["a", "a"]) == (0, 1, 0)
+    assert signs_by_group([0, 0, 0], [-1, -1, 5], ["a", "a", "a"]) == (1, 0, 0)
+    assert signs_by_group([0.1 + 0.2], [0.3], ["a"]) == (0, 1, 0)
+    assert signs_by_group([], [], []) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "labels", [["a", "b"], [1, 2], [("a", 1), ("b", 2)], [None, "b"], [True, False], ["", " "]]
+)
+def test_any_label_makes_a_group(labels: list[object]) -> None:
+    assert signs_by_group([0, 0, 0], [1, -1, 1], [*labels, labels[0]]) == (1, 0, 1)
+
+
+@given(pairs, st.data())
+def test_signs_agree_with_the_oracle(rows: Pairs, data: st.DataObject) -> None:
+    labels = st.lists(st.sampled_from("xyz"), min_size=len(rows), max_size=len(rows))
+    groups = data.draw(labels)
+    found = signs_by_group(*columns(rows), groups)
+    assert found == slow.signs(*columns(rows), groups)
+    assert sum(found) == len(set(groups))
+    assert signs_by_group(*columns(rows)[::-1], groups) == found[::-1]
+
+
+NAN = float("nan")
+REFUSED: list[tuple[Call, str]] = [
+    (
+        lambda: evidence_recall([0], [], 1),
+        "evidence is empty: a question without evidence has no recall",
+    ),
+    (lambda: evidence_recall([0], [0], 0), "top_k is 0: must be 1 or more"),
+    (lambda: paired_bootstrap([], []), "first is empty: there is no question to compare"),
+    (lambda: paired_bootstrap([1], [1, 2]), "lengths differ: first 1, second 2"),
+    (lambda: paired_bootstrap([1, NAN], [1, 2]), "first[1] is nan: must be a number"),
+    (lambda: paired_bootstrap([1], [float("inf")]), "second[0] is inf: must be finite"),
+    (
+        lambda: paired_bootstrap([[1]], [[1]]),
+        "first has shape (1, 1): must have 1 dimension(s)",
+    ),
+    (lambda: paired_bootstrap([1], [2], 0), "draws is 0: must be 1 or more"),
+    (lambda: signs_by_group([1], [2], ["a", "b"]), "lengths differ: first 1, second 1, groups 2"),
+    (lambda: signs_by_group([1], [NAN], ["a"]), "second[0] is nan: must be a number"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED)
+def test_a_measure_refuses_by_argument_row_and_value(call: Call, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "top_k", "message"),
+    [
+        ("ab", 3, "exam q1 wants 'ab': must be card ids, at least one"),
+        ((), 3, "exam q1 wants (): must be card ids, at least one"),
+        (("a",), 0, "top_k is 0: must be a whole number, 1 or more"),
+        (("a",), 1.5, "top_k is 1.5: must be a whole number, 1 or more"),
+    ],
+)
+def test_an_exam_that_cannot_be_sat_is_refused(wanted: object, top_k: int, message: str) -> None:
+    exam = pd.DataFrame({"question": ["?"], "wanted": [wanted]}, index=["q1"])
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        sit_exam(exam, ["a", "b"], lambda question: [1, 0], top_k)

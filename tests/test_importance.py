@@ -152,3 +152,18 @@ def test_a_card_does_not_depend_on_its_neighbours(
         for u, p, k, e in zip(user, pinned, kind, policy, strict=True)
     ]
     assert importance(user, pinned, kind, policy).tolist() == alone
+
+
+@pytest.mark.parametrize("policy", [[[0.1], [0.2]], [0.1], [[0.1, 0.2]]])
+def test_a_policy_of_another_shape_is_refused(policy: list[object]) -> None:
+    with pytest.raises(ValueError, match=r"^policy has shape \(.*: must be one number, or one a"):
+        importance([0.5, 0.4], [1, 0], KINDS[:2], policy)  # type: ignore[arg-type]
+
+
+def test_columns_of_pandas_in_another_order_are_refused() -> None:
+    user = pd.Series([0.5, 0.4], index=["x", "y"])
+    for extra in ({"pinned": user[::-1] > 0.4}, {"pinned": [1, 0], "policy": user[::-1]}):
+        with pytest.raises(
+            ValueError, match=r"\[0\] is of row 'y', the argument before it has 'x'"
+        ):
+            importance(user, kind=KINDS[:2], **extra)

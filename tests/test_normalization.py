@@ -1,4 +1,4 @@
-"""Min-max: exact cases, the whole range of floats, and what it is blind to."""
+"""Min-max and z-score: exact cases, the whole range of floats, and what they are blind to."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memlib.normalization import min_max
+from memlib.normalization import min_max, z_score
 from tests.oracles import normalization as oracle
 
 Call = Callable[[], object]
@@ -64,6 +64,9 @@ REFUSED: list[tuple[Call, str]] = [
     (lambda: min_max([1, 2], eps=NAN), "eps is nan: must be a number"),
     (lambda: min_max([1, 2], constant=1.5), "constant is 1.5: must be at most 1"),
     (lambda: min_max([1, 2], constant=NAN), "constant is nan: must be a number"),
+    (lambda: z_score([1, NAN]), "values[1] is nan: must be a number"),
+    (lambda: z_score([INF, 1]), "values[0] is inf: must be finite"),
+    (lambda: z_score([[1, 2]]), "values has shape (1, 2): must have 1 dimension(s)"),
 ]
 
 
@@ -122,3 +125,54 @@ def test_eps_scales_by_range_over_range_plus_eps(values: list[int], eps: float) 
     span = max(values) - min(values)
     expected = min_max(values) * (span / (span + eps))
     assert min_max(values, eps) == pytest.approx(expected, rel=1e-12)
+
+
+def test_z_scores_by_hand() -> None:
+    assert z_score([2, 2, 6, 6]) == pytest.approx([-1, -1, 1, 1], abs=1e-15)
+    assert z_score([0, 0, 0, 0, 5]) == pytest.approx([-0.5, -0.5, -0.5, -0.5, 2], abs=1e-15)
+    assert z_score([3, 1]) == pytest.approx([1, -1], abs=1e-15)
+    assert z_score([]).shape == (0,)
+
+
+@pytest.mark.parametrize("values", [[5], [5, 5], [0.0, -0.0], [-3, -3, -3], [HUGEST] * 2])
+def test_a_constant_set_has_z_scores_of_zero(values: list[float]) -> None:
+    assert z_score(values).tolist() == [0] * len(values)
+
+
+def test_z_scores_leave_the_unit_interval_and_an_outlier_hurts_them_too() -> None:
+    assert z_score([0] * 99 + [1]).max() == pytest.approx(np.sqrt(99))
+    assert np.ptp(z_score([1, 2, 3, 1001])[:3]) < 0.01
+
+
+@given(anything)
+@example([0, TINIEST])
+@example([-HUGEST, HUGEST])
+@example([1.0, np.nextafter(1.0, 2)])
+def test_over_all_floats_z_scores_are_finite_and_keep_the_order(values: list[float]) -> None:
+    found = z_score(sorted(values))
+    assert np.isfinite(found).all()
+    assert (np.diff(found) >= 0).all()
+    assert (np.abs(found) <= len(values)).all()
+
+
+@given(whole)
+def test_z_scores_agree_with_the_oracle(values: list[int]) -> None:
+    found = z_score(values)
+    assert found == pytest.approx(oracle.z_score(values), abs=1e-12)
+    if len(set(values)) > 1:
+        assert found.mean() == pytest.approx(0, abs=1e-12)
+        assert found.std() == pytest.approx(1, abs=1e-12)
+
+
+@given(whole, st.floats(0.01, 100), st.integers(-1000, 1000))
+def test_a_change_of_unit_or_origin_changes_no_z_score(values: list[int], a: float, b: int) -> None:
+    changed = [a * value + b for value in values]
+    if len(set(values)) > 1:
+        assert z_score(changed) == pytest.approx(z_score(values), abs=1e-7)
+        assert z_score([-value for value in values]) == pytest.approx(-z_score(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["eps", "constant"])
+def test_eps_and_constant_are_one_number_each(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} has shape \(1,\): must have 0 dimension"):
+        min_max([1, 2], **{name: [1.0]})  # type: ignore[arg-type]

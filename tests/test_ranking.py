@@ -203,3 +203,22 @@ def test_the_order_of_the_rows_does_not_decide(rows: list[tuple[float, str]]) ->
     forwards = [ids[row] for row in rank_order(scores, ids)]
     backwards = [ids[::-1][row] for row in rank_order(scores[::-1], ids[::-1])]
     assert forwards == backwards
+
+
+def test_columns_of_pandas_in_another_order_are_refused() -> None:
+    column = pd.Series([0.1, 0.9], index=["x", "y"])
+    for call in (
+        lambda: three_part_score(column[::-1], column, column),
+        lambda: three_part_score(column, column, column[::-1]),
+        lambda: rank_order(column[::-1], column.index),
+    ):
+        with pytest.raises(ValueError, match="bring both into one order, or pass"):
+            call()
+    assert three_part_score(column, column, [1, 2]).total.tolist() == [0, 3]
+    assert rank_order(column, column.index).tolist() == rank_order(column, ["x", "y"]).tolist()
+
+
+def test_a_weight_so_large_that_sums_overflow_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^weights\[2\] is 1e\+308: must be at most 1e\+06$"):
+        three_part_score([1, 2], [1, 2], [1, 2], (1, 1, 1e308))
+    assert three_part_score([1, 2], [1, 2], [1, 2], (1e6, 1e6, 1e6)).total.tolist() == [0, 3e6]

@@ -279,3 +279,30 @@ def test_a_refused_time_is_named(call: Call, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("days", [1e-5, 5e-324])
+def test_a_half_life_of_seconds_has_no_decay_per_hour(days: float) -> None:
+    with pytest.raises(ValueError, match=f"^half_life_days is {days!r}: so short that nothing is"):
+        decay_per_hour(days)
+    assert decay_per_hour(1e-4) > 0
+
+
+def test_a_list_is_no_single_half_life() -> None:
+    with pytest.raises(ValueError, match=r"^half_life_days has shape \(1,\): must have 0 dim"):
+        decay_per_hour([1.0])  # type: ignore[arg-type]
+
+
+def test_columns_in_another_order_are_refused() -> None:
+    born = pd.Series([NOW - timedelta(2), NOW - timedelta(1)], index=["x", "y"])
+    age = pd.Series([2.0, 1.0], index=["x", "y"])
+    for call in (
+        lambda: age_hours(born, born[::-1], NOW),
+        lambda: recency_by_half_life(age, age[::-1]),
+        lambda: recency_by_half_life(age, 30, pinned=(age > 1)[::-1]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"\[0\] is of row 'y', the argument before it has 'x'"
+        ):
+            call()
+    assert recency_by_half_life(age, age).tolist() == [0.5, 0.5]

@@ -161,3 +161,14 @@ def test_distance_is_a_distance(a: list[float], b: list[float], c: list[float]) 
     (ab, ac), (bc,) = euclidean(a, [b, c]), euclidean(b, [c])
     assert euclidean(a, [a])[0] == 0
     assert ac <= (ab + bc) * (1 + 1e-12)
+
+
+def test_a_distance_that_is_too_large_for_a_float_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^distance\[1\] is inf: must be finite$"):
+        euclidean([1e200, 0], [[1e200, 1], [-1e200, 0]])
+
+
+def test_lists_are_unit_vectors_too() -> None:
+    assert cosine_of_units([1, 0], [[0.6, 0.8]]).tolist() == [0.6]  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^query has shape \(2,\), memories have shape \(2,\)$"):
+        cosine_of_units([1, 0], [0.6, 0.8])  # type: ignore[arg-type]

@@ -1,0 +1,48 @@
+"""Recall by counting; the bootstrap by drawing every question of every resample."""
+
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from itertools import product
+from math import ceil
+from random import Random
+from statistics import fmean
+
+
+def evidence_recall(order: Sequence[int], evidence: Sequence[int], top_k: int) -> float:
+    hits = [row for row in set(evidence) if row in list(order)[:top_k]]
+    return len(hits) / len(set(evidence))
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Linear between the two nearest of the sorted values."""
+    row = sorted(values)
+    place = percent / 100 * (len(row) - 1)
+    below = int(place)
+    above = min(below + 1, len(row) - 1)
+    return row[below] + (place - below) * (row[above] - row[below])
+
+
+def bootstrap(
+    first: Sequence[float], second: Sequence[float], draws: int
+) -> tuple[float, float, float]:
+    gaps = [b - a for a, b in zip(first, second, strict=True)]
+    random = Random(20250611)
+    means = [fmean(random.choices(gaps, k=len(gaps))) for _ in range(draws)]
+    return fmean(gaps), percentile(means, 2.5), percentile(means, 97.5)
+
+
+def every_resample(gaps: Sequence[float]) -> tuple[float, float]:
+    """The interval's ends, were each of the n to the n resamples drawn equally often."""
+    means = sorted(fmean(drawn) for drawn in product(gaps, repeat=len(gaps)))
+    low, high = (ceil(share * len(means)) - 1 for share in (0.025, 0.975))
+    return means[low], means[high]
+
+
+def signs(
+    first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable]
+) -> tuple[int, int, int]:
+    sums: dict[Hashable, Fraction] = {}
+    for a, b, group in zip(first, second, groups, strict=True):
+        sums[group] = sums.get(group, Fraction(0)) + Fraction(b) - Fraction(a)
+    totals = list(sums.values())
+    return sum(t > 0 for t in totals), sum(t == 0 for t in totals), sum(t < 0 for t in totals)
