@@ -4,13 +4,15 @@ import os
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memlib.__main__ import main
 from memlib.sources.cards import PUBLISHED_QUESTION, published_cards
-from memlib.sources.embedders import Recorded
+from memlib.sources.embedders import Bundled, Recorded
 from tests.oracles import ranking as ranking_oracle
 from tests.oracles import recency as recency_oracle
 from tests.oracles import similarity as similarity_oracle
@@ -161,7 +163,7 @@ def test_options_that_say_the_default_change_nothing(capsys: Capture) -> None:
 
 def test_a_decay_of_one_never_fades(capsys: Capture) -> None:
     text = out(capsys, "--decay", "1")
-    assert "1 ^ hours, half after inf days" in text
+    assert "1 ^ hours, never half\n" in text
     assert {row.split()[1] for row in section(text, "b")} == {"1.000000"}
 
 
@@ -219,6 +221,40 @@ def test_the_courses_own_file_can_be_given_too(capsys: Capture) -> None:
     assert text.count("… the first 20 of 208 cards") == 3
 
 
+def test_ones_own_cards_are_as_old_as_they_are_today(capsys: Capture, tmp_path: Path) -> None:
+    begin = datetime.now(UTC)
+    new = (begin - timedelta(hours=3)).isoformat()
+    text = out(capsys, "--cards", own_cards(tmp_path, f"a,One.,{new}", f"b,Two.,{TIME}"))
+    assert section(text, "b")[0].split()[2] == "3"
+    told, _, how = text.partition("    now: ")[2].partition("\n")[0].partition(" ")
+    assert abs(datetime.fromisoformat(told) - begin) < timedelta(minutes=2)
+    assert how == "(the current time; --now sets another)"
+    earlier = out(capsys, "--cards", own_cards(tmp_path, f"b,Two.,{TIME}"), "--now", TIME)
+    assert "    now: 2025-06-01T10:00:00+00:00\n" in earlier
+
+
+def test_what_the_bundled_model_cannot_read_is_said(capsys: Capture, tmp_path: Path) -> None:
+    lines = (f"a,鍵,{TIME}", f"b,🎂,{TIME}", f"c,{'sea ' * 300},{TIME}", f"d,A key.,{TIME}")
+    file = own_cards(tmp_path, *lines)
+    text = out(capsys, "--cards", file, "--question", "鍵")
+    unknown = "mostly unknown to the bundled model (it knows English): their scores mean little"
+    assert f"    note: 3 of 5 texts are {unknown}\n" in text
+    assert "    note: 1 of 5 texts are read only to 256 word pieces\n" in text
+    assert "note:" not in out(capsys)
+
+
+def test_one_long_fact_leaves_the_tables_readable(capsys: Capture, tmp_path: Path) -> None:
+    exact, over = "x" * 80, "y" * 81
+    lines = (f"a,{exact},{TIME}", f"b,{over},{TIME}", f"c,{'word ' * 900},{TIME}")
+    text = out(capsys, "--cards", own_cards(tmp_path, *lines))
+    assert exact in text and over not in text and "y" * 79 + "…" in text
+    assert max(map(len, text.splitlines())) < 130
+
+
+def test_a_decay_close_to_one_is_told_in_full(capsys: Capture) -> None:
+    assert "0.99999999 ^ hours, half after 2888113" in out(capsys, "--decay", "0.99999999")
+
+
 # --- mistakes ------------------------------------------------------------------------------
 
 
@@ -243,6 +279,7 @@ def test_the_courses_own_file_can_be_given_too(capsys: Capture) -> None:
         (["--embedder", ""], "argument --embedder: '': must be published, recorded,"),
         (["--question", ""], "argument --question: '': a text must not be empty"),
         (["--question", " \n"], "argument --question: ' \\n': a text must not be empty"),
+        (["--question", "\u200b"], "argument --question: '\\u200b': a text must not be empty"),
         (["--question", "\udcff"], "argument --question: '\\udcff': a text must not hold half"),
         (["--embedder", "published", "--question", "Who?"], "no vector for the query 'Who?': only"),
         (["--embedder", "recorded", "--question", "Who?"], "no vector for the query 'Who?': add"),
@@ -295,8 +332,8 @@ def test_a_server_that_is_not_there_gets_one_line(
         ),
         (
             "id,text,created_at",
-            ["a,One.,2025-07-01T10:00Z"],
-            "own.csv row 2, column 'created_at': 2025-07-01 10:00:00+00:00: in the future",
+            ["a,One.,9025-07-01T10:00Z"],
+            "own.csv row 2, column 'created_at': 9025-07-01 10:00:00+00:00: in the future",
         ),
         (
             "id,text,created_at,last_accessed_at",
@@ -340,7 +377,7 @@ def test_a_now_before_ones_own_cards_names_the_row(capsys: Capture, tmp_path: Pa
     file = own_cards(tmp_path, "a,One.,2024-01-01T10:00Z", f"b,Two.,{TIME}")
     line = refused(capsys, "--cards", file, "--now", "2025-01-01T00:00Z")
     assert line.startswith("own.csv row 3, column 'created_at': ")
-    assert line.endswith("in the future of now, 2025-01-01 00:00:00+00:00")
+    assert line.endswith("of now, 2025-01-01 00:00:00+00:00: --now sets another")
 
 
 # --- as a process --------------------------------------------------------------------------
@@ -372,3 +409,34 @@ def test_a_closed_pager_is_no_mistake(tmp_path: Path) -> None:
             encoding="utf-8",
         )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [("/dev/full", "cannot print: "), ("&-", "cannot print: the standard output is closed\n")],
+)
+def test_what_cannot_be_printed_is_said_in_one_line(target: str, said: str) -> None:
+    if target == "/dev/full" and not Path(target).exists():
+        pytest.skip("this system has no /dev/full")
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m memlib --embedder recorded >{target}', sys.executable],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"memlib: {said}") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_long_wait_is_shown_in_a_terminal(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    asked = []
+    monkeypatch.setattr(
+        Bundled, "embed", lambda self, texts, role: asked.append(self.progress) or np.eye(1, 384)
+    )
+    monkeypatch.setattr("memlib.__main__.cosine", lambda query, memories: np.arange(8.0))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    out(capsys, "--embedder", "bundled")
+    assert asked == [terminal, terminal]

@@ -16,6 +16,7 @@ CATEGORIES = (
     *("family", "friends", "pets", "food", "health", "home"),
     *("work", "money", "travel", "leisure", "errands"),
 )
+YES, NO = ("true", "yes", "1"), ("false", "no", "0")
 ENTITY_TYPES = ("person", "place", "company", "pet")
 COLUMNS = (
     *("text", "kind", "category", "created_at", "last_accessed_at", "importance", "pinned"),
@@ -115,19 +116,26 @@ def _read(file: Path) -> pd.DataFrame:
     """All fields as text; the index holds each row's number in the file, where blank rows count."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            rows = [(n, row) for n, row in enumerate(csv.reader(lines, strict=True), 1) if row]
+            reader = csv.reader(lines, strict=True)
+            rows = [(n, row) for n, row in enumerate(reader, 1) if row]
     except UnicodeDecodeError as error:
         raise CardError(f"{file.name}: not UTF-8 at byte {error.start}: save it as UTF-8") from None
     except csv.Error as error:
-        raise CardError(f"{file.name}: not a readable CSV: {error}") from None
+        raise CardError(
+            f"{file.name}: not a readable CSV: {error} (line {reader.line_num})"
+        ) from None
     except OSError as error:
         raise CardError(f"{file}: cannot be read: {error.strerror}") from None
     if not rows:
         raise CardError(f"{file.name}: empty, the first row must name the columns")
-    (_, header), *body = rows
+    (_, first), *body = rows
+    header = [column.strip().lower() for column in first]
+    if header[0].startswith("sep=") or (len(first) == 1 and {";", "\t"} & set(first[0])):
+        said = f"{file.name}: one field, {_short(first[0])}, where the columns are named"
+        raise CardError(f"{said}: save it with commas, and without a line that says sep=")
     for column in header:
         if header.count(column) > 1:
-            raise CardError(f"{file.name}: column {column!r} stands there twice")
+            raise CardError(f"{file.name}: column {_short(column)} stands there twice")
     for row, fields in body:
         if (many := len(fields)) != len(header):
             said = f"{file.name} row {row}: {many} fields, the header has {len(header)}"
@@ -143,7 +151,7 @@ def _field(name: str, raw: pd.DataFrame, column: str) -> list[object]:
         try:
             parsed.append(_parse(column, str(value).strip()))
         except ValueError as error:
-            said = f"{name} row {row}, column {column!r}: {value!r} {error}"
+            said = f"{name} row {row}, column {column!r}: {_short(value)} {error}"
             raise CardError(said) from None
     return parsed
 
@@ -151,11 +159,12 @@ def _field(name: str, raw: pd.DataFrame, column: str) -> list[object]:
 def _parse(column: str, value: str) -> object:
     match column:
         case "id" | "text":
-            return _expect(value, value != "", "must not be empty")
+            seen = any(letter.isprintable() and not letter.isspace() for letter in value)
+            return _expect(value, seen, "must not be empty")
         case "kind":
-            return _choice(value or "episodic", KINDS)
+            return _choice(value.lower() or "episodic", KINDS)
         case "category":
-            return _choice(value or "errands", CATEGORIES)
+            return _choice(value.lower() or "errands", CATEGORIES)
         case "created_at" | "last_accessed_at":
             if not value and column == "last_accessed_at":
                 return pd.NaT
@@ -163,14 +172,15 @@ def _parse(column: str, value: str) -> object:
         case "importance":
             return float("nan") if not value else _rating(value)
         case "pinned":
-            return _choice(value.lower() or "false", ("true", "false")) == "true"
+            return _choice(value.lower() or "false", (*YES, *NO)) in YES
         case "tags":
             return _split(value)
         case "entities":
             return tuple(_entity(part) for part in _split(value))
         case "views" | "cites" | "edits":
             count = value or "0"
-            return int(_expect(count, count.isdecimal(), "is no count (0, 1, 2, …)"))
+            fine = count.isdecimal() and len(count) <= 18  # what fits into 64 bits
+            return int(_expect(count, fine, "is no count (0, 1, 2, …)"))
         case _:
             return value
 
@@ -201,7 +211,7 @@ def _time(value: str) -> datetime:
 
 def _rating(value: str) -> float:
     try:
-        rating = float(value)
+        rating = float(value.replace("_", "?"))  # Python reads 1_0 as 10
     except ValueError:
         rating = float("nan")
     if not LOWEST_RATING <= rating <= HIGHEST_RATING:
@@ -215,6 +225,10 @@ def _entity(part: str) -> str:
     return _expect(part, bool(name) and kind in ENTITY_TYPES, f"is not Name:type, type of {types}")
 
 
+def _short(value: str) -> str:
+    return repr(value if len(value) <= 80 else value[:79] + "…")
+
+
 def _split(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(";") if part.strip())
 
@@ -222,7 +236,7 @@ def _split(value: str) -> tuple[str, ...]:
 def _check_ids(name: str, index: pd.Index, rows: pd.Index) -> None:
     for row, value, again in zip(rows, index, index.duplicated(), strict=True):
         if again:
-            raise CardError(f"{name} row {row}, column 'id': {value!r} stands there twice")
+            raise CardError(f"{name} row {row}, column 'id': {_short(value)} stands there twice")
 
 
 def _with_row(message: str, rows: pd.Index) -> str:

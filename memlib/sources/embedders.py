@@ -9,6 +9,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -218,14 +219,22 @@ class Bundled:
         tokenizer, _ = self._model
         return [bool(tokenizer.encode(text).overflowing) for text in check_texts(texts, "document")]
 
+    def unknown(self, texts: Sequence[str]) -> list[bool]:
+        """Say for each text whether most of its word pieces are none that the model knows."""
+        tokenizer, _ = self._model
+        checked = check_texts(texts, "document")
+        pieces = [tokenizer.encode(text).tokens[1:-1] for text in checked]
+        return [2 * found.count("[UNK]") >= len(found) for found in pieces]
+
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
         """Return (n, 384); what is beyond 256 word pieces of a text is not read (`truncated`)."""
         checked: Iterable[str] = check_texts(texts, role)
         tokenizer, session = self._model
         if self.progress:
-            from tqdm import tqdm
+            with suppress(ImportError):  # the package alone does not bring it
+                from tqdm import tqdm
 
-            checked = tqdm(checked, desc="embedding", unit="text", delay=2.0)
+                checked = tqdm(checked, desc="embedding", unit="text", delay=2.0)
         rows = []
         for text in checked:
             ids = np.array([tokenizer.encode(text).ids], np.int64)
@@ -308,6 +317,21 @@ class Ollama:
         elif "context length" in what:
             todo = f"shorten the longest text ({len(longest)} characters), {longest[:40]!r}…"
         return _unavailable(f"Ollama at {self.host}: {what}", todo)
+
+
+def notes(embedder: object, texts: Sequence[str]) -> list[str]:
+    """Return a line for each reason to doubt the bundled model's vectors of these texts.
+
+    >>> notes(Bundled(), ["Where is the key?", "鍵", "🎂"])[0].partition(" (")[0]
+    '2 of 3 texts are mostly unknown to the bundled model'
+    """
+    model = getattr(embedder, "embedder", embedder)  # a wrapper's own
+    if not isinstance(model, Bundled):
+        return []
+    lost, cut, n = sum(model.unknown(texts)), sum(model.truncated(texts)), len(texts)
+    unknown = "mostly unknown to the bundled model (it knows English): their scores mean little"
+    said = [f"{lost} of {n} texts are {unknown}"] if lost else []
+    return said + ([f"{cut} of {n} texts are read only to 256 word pieces"] if cut else [])
 
 
 def choose(name: str) -> Embedder:

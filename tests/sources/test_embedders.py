@@ -27,6 +27,7 @@ from memlib.sources.embedders import (
     Published,
     Recorded,
     choose,
+    notes,
     text_key,
 )
 from memlib.sources.vectors import course_texts, record
@@ -153,6 +154,18 @@ def test_bundled_reads_256_word_pieces_and_says_which_texts_are_longer(bundled):
     assert abs(bundled.embed([fits])[0] @ bundled.embed(["sea"])[0]) < 0.9999
 
 
+def test_bundled_says_which_texts_are_mostly_unknown_to_it(bundled):
+    texts = ["鍵", "🎂", "🎂 🎂 Miso", "Miso 🎂", "Where is the key?", "日本語のカード", "\u200b"]
+    assert bundled.unknown(texts) == [True, True, True, False, False, False, True]
+
+
+def test_notes_count_what_the_bundled_model_cannot_read(bundled):
+    said = notes(bundled, ["鍵", "sea " * 300, "Miso"])
+    assert [line.partition(" are ")[0] for line in said] == ["1 of 3 texts", "1 of 3 texts"]
+    assert "knows English" in said[0] and "256 word pieces" in said[1]
+    assert notes(bundled, ["Miso"]) == notes(bundled, []) == notes(Recorded(), ["鍵"]) == []
+
+
 def test_bundled_works_without_a_network(monkeypatch):
     def cut(*_: object) -> None:
         raise AssertionError("the bundled model opened a socket")
@@ -186,6 +199,11 @@ def test_bundled_refuses_another_model_file(monkeypatch, tmp_path):
 def test_the_progress_bar_leaves_the_vectors_alone(bundled, capsys):
     np.testing.assert_array_equal(Bundled(progress=True).embed(["Poppy"]), bundled.embed(["Poppy"]))
     assert capsys.readouterr() == ("", "")
+
+
+def test_without_tqdm_there_is_no_bar_and_no_error(bundled, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    np.testing.assert_array_equal(Bundled(progress=True).embed(["Poppy"]), bundled.embed(["Poppy"]))
 
 
 # --- recorded ------------------------------------------------------------------------------
