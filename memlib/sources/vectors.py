@@ -16,6 +16,7 @@ import numpy as np
 
 from memlib.sources.cards import PUBLISHED_QUESTION, load_cards, load_exam
 from memlib.sources.data import data_path
+from memlib.sources.dialogue import load_dialogue, turn_text
 from memlib.sources.embedders import (
     Bundled,
     Embedder,
@@ -31,14 +32,18 @@ from memlib.sources.embedders import (
 def course_texts() -> list[tuple[Role, str]]:
     """Return each text that a chapter embeds, with its role, once.
 
-    The cards (document), the exam's questions and the published question (query), and the rows of
-    data/texts.csv. Raises ValueError for a row of texts.csv with an unknown role or no text.
+    The cards (document), the exam's questions and the published question (query), the dialogue's
+    turns, bare and with speaker and caption (document), and its questions (query), and the rows
+    of data/texts.csv. Raises ValueError for a row of texts.csv with an unknown role or no text.
 
     >>> ("query", PUBLISHED_QUESTION) in course_texts()
     True
     """
     found: list[tuple[Role, str]] = [("document", text) for text in load_cards()["text"]]
     found += [("query", text) for text in [*load_exam()["question"], PUBLISHED_QUESTION]]
+    for talk in load_dialogue():
+        found += [("document", turn_text(turn, v)) for turn in talk.turns for v in ("t", "sc")]
+        found += [("query", asked.text) for asked in talk.questions]
     with data_path("texts.csv").open(encoding="utf-8", newline="") as file:
         for row, line in enumerate(csv.DictReader(file), start=2):
             role, text = cast(Role, line["role"]), line["text"]
