@@ -13,7 +13,8 @@ PACKAGES = (  # as they are imported; none of memlib's own
 )
 FILES = (
     *("cards.csv", "exam.csv", "published_figures.csv", "texts.csv", "vectors.json"),
-    *("vectors.npy", "minilm_vocab.txt", "stopwords_en.txt"),
+    *("vectors.npy", "minilm_vocab.txt", "stopwords_en.txt", "dialogue.json"),
+    *("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv"),
 )
 REINSTALL = (
     "in the course's folder run `.venv/bin/python -m pip install -r requirements.txt -e .` "

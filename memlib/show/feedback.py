@@ -23,7 +23,8 @@ def feedback(function: Callable[..., Any], checks: Sequence[Check]) -> Feedback:
 
     function  the learner's; raising NotImplementedError means not attempted yet
     checks    pairs (the idea in words, a test that is handed the function and returns a bool)
-    returns   Feedback, printed as the last value of a cell
+    returns   Feedback, printed as the last value of a cell; where an idea fails, it tells what
+              the function raised, or that it returned None (a print is no return)
 
     >>> def double(x):
     ...     return 2 * x
@@ -33,17 +34,40 @@ def feedback(function: Callable[..., Any], checks: Sequence[Check]) -> Feedback:
     """
     name = getattr(function, "__name__", "your function")
     passed, lines = [], []
+    answers: list[Any] = []  # what the last call in a check returned: empty if it raised
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        answers.clear()
+        answers.append(function(*arguments, **named))
+        return answers[0]
+
     for idea, test in checks:
+        answers.clear()
         try:
-            holds, why = bool(test(function)), ""
+            holds, why = bool(test(watched)), ""
         except NotImplementedError:
             return Feedback(name, (False,) * len(checks), ("not attempted yet",))
         except Exception as error:  # whatever a learner's code may raise
             holds, why = False, f" (it raised {type(error).__name__}: {error})"
+        if not holds and answers and answers[0] is None:
+            why = " (it returned None)"
         passed.append(holds)
         lines.append(f"[{'ok' if holds else 'look again'}] {idea}{why}")
     head = f"{sum(passed)} of {len(passed)} ideas hold"
     return Feedback(name, tuple(passed), (head, *lines))
+
+
+def refuses(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Whether a function refuses its arguments with a ValueError.
+
+    >>> refuses(int, "many"), refuses(int, "3")
+    (True, False)
+    """
+    try:
+        function(*arguments)
+    except ValueError:
+        return True
+    return False
 
 
 def close(value: Any, expected: Any, tolerance: float = 1e-9) -> bool:

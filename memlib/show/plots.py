@@ -105,6 +105,8 @@ def lines(
 ) -> Picture:
     """One line a series, each with its own dash and marker; the sentence tells each at `at`."""
     where = numbers("x", x, ndim=1)
+    for row in np.flatnonzero(np.diff(where) < 0) + 1:  # np.interp would tell a wrong value
+        raise ValueError(f"x[{row}] is {float(where[row])!r}: must not be below the x before it")
     figure, ax = axes()
     told = []
     for i, (name, values) in enumerate(series.items()):

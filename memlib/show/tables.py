@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from memlib.checks import Floats, numbers
+from memlib.checks import Floats, numbers, same_length
 from memlib.ranking import INJECTED, WEIGHTS, ThreeParts, rank_order, three_part_score
 
 INJECT = "<- inject"
@@ -66,6 +66,7 @@ def relevance_table(
 def recency_table(cards: pd.DataFrame, hours: ArrayLike, recency: ArrayLike) -> str:
     """Table (b): cards by recency alone, with the hours since last access."""
     age, fresh = numbers("hours", hours, ndim=1), numbers("recency", recency, ndim=1)
+    same_length(hours=age, recency=fresh)
     order = rank_order(fresh, cards.index)
     columns: dict[str, Column] = {
         "rank": np.arange(1, len(order) + 1),

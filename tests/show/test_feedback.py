@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from memlib.show.feedback import close, feedback
+from memlib.show.feedback import close, feedback, refuses
 
 CHECKS = [
     ("twice nothing is nothing", lambda f: close(f(0), 0.0)),
@@ -109,6 +109,59 @@ def test_what_has_no_name_is_your_function() -> None:
     assert repr(feedback(None, CHECKS[:1])).startswith("your function: 0 of 1")  # type: ignore[arg-type]
 
 
+def test_a_print_in_place_of_a_return_is_told_and_no_error_hides_it() -> None:
+    told = feedback(
+        lambda x: None,
+        [
+            ("twice nothing is nothing", lambda f: close(f(0), 0.0)),
+            ("more for more", lambda f: f(1) < f(2)),
+            ("two values", lambda f: len(f([1, 2])) == 2),
+            ("nothing comes of nothing", lambda f: f(None) is None),
+        ],
+    )
+    assert told.passed == (False, False, False, True)
+    assert told.lines[1:] == (
+        "[look again] twice nothing is nothing (it returned None)",
+        "[look again] more for more (it returned None)",
+        "[look again] two values (it returned None)",
+        "[ok] nothing comes of nothing",
+    )
+
+
+def test_a_right_none_is_not_blamed_for_another_call() -> None:
+    def half_right(x: Any) -> Any:
+        if x == "bad":
+            raise KeyError(x)
+        return None if x is None else 7
+
+    told = feedback(
+        half_right,
+        [
+            ("a wrong number after a right None", lambda f: f(None) is None and f(1) == 1),
+            ("an error after a right None", lambda f: f(None) is None and f("bad") == 1),
+            ("no call at all", lambda f: False),
+            ("not None for a number", lambda f: f(1) is None),
+        ],
+    )
+    assert [line.partition("(")[2] for line in told.lines[1:]] == [
+        *("", "it raised KeyError: 'bad')", "", "")
+    ]
+
+
+def test_refuses_is_about_value_errors_alone() -> None:
+    def picky(x: Any) -> Any:
+        if x < 0:
+            raise ValueError("below 0")
+        return 1 / x
+
+    assert refuses(picky, -1)
+    assert not refuses(picky, 1)
+    with pytest.raises(ZeroDivisionError):
+        refuses(picky, 0)
+    silent = feedback(lambda x: None, [("below 0 is refused", lambda f: refuses(f, -1))])
+    assert silent.lines[1] == "[look again] below 0 is refused (it returned None)"
+
+
 def test_the_function_is_asked_once_an_idea() -> None:
     asked = []
 
@@ -150,7 +203,8 @@ def test_close_of_no_list_is_an_error_that_feedback_tells(value: Any) -> None:
     with pytest.raises(TypeError, match="not iterable"):
         close(value, [1.0])
     check: tuple[str, Callable[..., bool]] = ("a list", lambda f: close(f(), [1.0]))
-    assert "(it raised TypeError: " in feedback(lambda: value, [check]).lines[1]
+    said = "(it returned None)" if value is None else "(it raised TypeError: "
+    assert said in feedback(lambda: value, [check]).lines[1]
 
 
 def test_close_takes_a_tolerance_that_grows_with_large_numbers() -> None:

@@ -249,3 +249,9 @@ def test_bars_of_counts_can_be_told_without_decimals() -> None:
     picture = plots.bars(["1-2", "unrated"], [26, 6], "cards", digits=0)
     assert picture.sentence == "Bars of cards: 1-2 26; unrated 6."
     assert [text.get_text() for text in picture.figure.axes[0].texts] == [" 26", " 6"]
+
+
+def test_lines_over_values_that_do_not_rise_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^x\[2\] is 1.0: must not be below the x before it$"):
+        plots.lines([0, 2, 1], {"y": [0, 2, 1]}, "x", "y", at=1.5)
+    assert "y 1.50" in plots.lines([0, 1, 2], {"y": [0, 1, 2]}, "x", "y", at=1.5).sentence

@@ -298,3 +298,8 @@ def test_the_check_sees_a_row_that_does_not_add_up() -> None:
     assert adds_up(text)
     assert not adds_up(text.replace("(8 - 4)", "(7 - 4)"))
     assert not adds_up(text.removesuffix("0.8000") + "0.8010")
+
+
+def test_more_hours_than_cards_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^lengths differ: hours 9, recency 8$"):
+        tables.recency_table(CARDS, [*HOURS, 3.0], recency(HOURS))

@@ -75,9 +75,18 @@ def render(
 
 
 def explore(
-    cards: pd.DataFrame, relevance: ArrayLike, recency: ArrayLike, card: str = "vegetarian"
+    cards: pd.DataFrame, relevance: ArrayLike, recency: ArrayLike, card: str | None = None
 ) -> Any:
-    """The controls of chapter 03: choose a card, slide its rating; the slider starts at its own."""
+    """The controls of chapter 03: choose a card, slide its rating; the slider starts at its own.
+
+    card  the first one chosen; None means vegetarian, or the first card where that is not there
+    """
+    if cards.empty:
+        raise ValueError("cards is empty: there is nothing to rate")
+    if card is None:
+        card = "vegetarian" if "vegetarian" in cards.index else str(cards.index[0])
+    if card not in cards.index:
+        raise ValueError(f"card is {card!r}: no card has that id")
     options = [(str(text), name) for name, text in cards["text"].items()]
     own = dict(zip(cards.index, _ratings(cards), strict=True))
     controls = {

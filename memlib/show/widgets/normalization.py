@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from memlib.checks import Floats, numbers
-from memlib.importance import UNRATED
+from memlib.importance import HIGHEST_RATING, LOWEST_RATING, UNRATED
 from memlib.ranking import INJECTED, rank_order, three_part_score
 from memlib.recency import DECAY_PER_HOUR, half_life_days, recency
 from memlib.show import tables
@@ -35,7 +35,8 @@ def render(
     relevance  shape (n,), raw;  hours  shape (n,), since last access
     """
     rel, age = numbers("relevance", relevance, ndim=1), numbers("hours", hours, low=0, ndim=1)
-    imp = numbers("importance", cards["importance"].fillna(UNRATED), ndim=1)
+    given = cards["importance"].fillna(UNRATED)
+    imp = numbers("importance", given, low=LOWEST_RATING, high=HIGHEST_RATING, ndim=1)
     weights = [values[name] for name in NAMES]
     fresh = recency(age, values["decay"])
     score = three_part_score(rel, fresh, imp, weights)
@@ -57,15 +58,17 @@ def render(
     caption = f"{said}; recency halves every {days:.1f} days. ▲▼ against all weights 1."
     if len(order) > ROWS:
         caption += f" The first {ROWS} of {len(order)} cards."
-    header = ("rank", "moved", "fact", "rel", "rec", "imp", "total", parts.legend(NAMES), "")
+    header = ("rank", "moved", "fact", "rel", "rec", "imp", "total", "weighted parts", "")
     chosen = list(cards.index).index(values["card"])
     by_hand = tables.worked_row(tables.work_out(chosen, rel, fresh, imp, weights))
     title = f"{cards['text'].iloc[chosen]}\n"
-    return parts.table(caption, header, body) + parts.worked(title + by_hand)
+    return parts.legend(NAMES) + parts.table(caption, header, body) + parts.worked(title + by_hand)
 
 
 def explore(cards: pd.DataFrame, relevance: ArrayLike, hours: ArrayLike) -> Any:
-    """The controls of chapter 04 over any set of cards."""
+    """The controls of chapter 04 over any set of cards; ValueError if there is none."""
+    if cards.empty:
+        raise ValueError("cards is empty: there is nothing to rank")
     names = list(cards.index[rank_order(relevance, cards.index, top_k=200)])
     options = [(str(cards["text"][name]), name) for name in names]
     controls = {name: parts.slider(f"weight of {name}", START[name], 0, 3, 0.01) for name in NAMES}

@@ -113,7 +113,8 @@ def stacked(parts: Mapping[str, float], full: float, width_em: float = 14) -> st
 
 def legend(names: Sequence[str]) -> str:
     """Which colour and stripe of `stacked` is which part."""
-    return " ".join(f"{_block(i, 1, name)} {escape(name)}" for i, name in enumerate(names))
+    named = "&emsp;".join(f"{_block(i, 1, name)} {escape(name)}" for i, name in enumerate(names))
+    return f'<div style="{INK}">{named}</div>'
 
 
 def _block(i: int, width_em: float, title: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from memlib.checks import Floats, numbers
+from memlib.checks import Floats, numbers, same_length
 from memlib.ranking import rank_order
 from memlib.recency import (
     DECAY_PER_HOUR,
@@ -49,6 +49,10 @@ def linked(decay: float, half_life: float) -> str:
 def clocks(values: parts.Values, cards: pd.DataFrame) -> Floats:
     """Each card's half-life in days under the form that counts."""
     if values["form"] == KIND:
+        for row, kind in enumerate(cards["kind"]):
+            if kind not in HALF_LIFE_DAYS:
+                known = ", ".join(HALF_LIFE_DAYS)
+                raise ValueError(f"kind[{row}] is {kind!r}: must be one of {known}")
         return np.array([HALF_LIFE_DAYS[kind] for kind in cards["kind"]])
     days = half_life_days(values["decay"])
     both = {DECAY: days, HALF_LIFE: float(values["half_life_days"])}
@@ -63,6 +67,7 @@ def render(values: parts.Values, cards: pd.DataFrame, hours: ArrayLike) -> str:
     hours   shape (n,), since last access
     """
     age = numbers("hours", hours, low=0, ndim=1)
+    same_length(cards=cards, hours=age)
     half_lives = clocks(values, cards)
     fresh = recency_by_half_life(age / 24, half_lives)
     body = []

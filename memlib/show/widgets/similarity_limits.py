@@ -10,7 +10,7 @@ from memlib.checks import Floats
 from memlib.ranking import INJECTED, rank_order
 from memlib.show.widgets import parts
 from memlib.similarity import cosine
-from memlib.sources.embedders import Embedder, Role, Vectors
+from memlib.sources.embedders import Embedder, Role, Vectors, check_texts, notes
 
 START = {
     "question": "Where does Maya live?",
@@ -42,6 +42,7 @@ class Remembered:
 
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
         """Return one row a text, (n, dim); only texts that are new reach the embedder."""
+        texts = check_texts(texts, role)
         new = [text for text in dict.fromkeys(texts) if (role, text) not in self.rows]
         if new:
             vectors = self.embedder.embed(new, role)
@@ -86,6 +87,7 @@ def render(values: parts.Values, embedder: Embedder) -> str:
         caption += f" First place leads by {rel[order[0]] - rel[order[1]]:.4f}."
     if other:
         caption += f" ▲▼ against “{other}”, which puts first: {cards[before[0]]}"
+    caption += "".join(f" {note}." for note in notes(embedder, [question, *cards]))
     if len(order) > ROWS:
         caption += f" The first {ROWS} of {len(order)} cards."
     header = ("rank", "moved", "cosine", "0 to 1", "", "card")

@@ -12,6 +12,7 @@ import ipywidgets
 import pandas as pd
 import pytest
 
+from memlib.measure_locomo import committed
 from memlib.recency import age_hours, recency
 from memlib.show import widgets
 from memlib.show.widgets import parts
@@ -50,6 +51,7 @@ def pick(from_: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 ARGUMENTS: dict[str, list[Callable[[], dict[str, Any]]]] = {  # what explore(...) is given
+    "bm25": [lambda: pick(published(), "cards"), lambda: pick(all_cards(), "cards")],
     "similarity_limits": [lambda: {"embedder": Bundled()}],
     "recency": [
         lambda: pick(published(), "cards", "hours"),
@@ -60,6 +62,8 @@ ARGUMENTS: dict[str, list[Callable[[], dict[str, Any]]]] = {  # what explore(...
         lambda: pick(published(), "cards", "relevance", "hours"),
         lambda: pick(all_cards(), "cards", "relevance", "hours"),
     ],
+    "entity_boost": [lambda: {"cards": load_cards(), "aliases": {"Liz": "Elizabeth"}}],
+    "fusion": [lambda: {"results": committed().results}],
 }
 CASES = [(name, make) for name in NAMES for make in ARGUMENTS.get(name, [])]
 

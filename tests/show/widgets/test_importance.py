@@ -82,3 +82,13 @@ def test_another_card_brings_its_own_rating_and_reset_brings_the_first_back():
     assert "Rated 10: rank 1" in output.value
     reset.click()
     assert (card.value, rating.value) == ("vegetarian", 6) and "rank 3" in output.value
+
+
+def test_cards_of_ones_own_start_at_the_first():
+    own = CARDS.drop(index="vegetarian")
+    card, rating, *_ = controls.explore(own, RELEVANCE[:7], FRESH[:7]).children
+    assert (card.value, rating.value) == ("birthday", 8)
+    with pytest.raises(ValueError, match=r"^card is 'vegetarian': no card has that id$"):
+        controls.explore(own, RELEVANCE[:7], FRESH[:7], card="vegetarian")
+    with pytest.raises(ValueError, match=r"^cards is empty: there is nothing to rate$"):
+        controls.explore(CARDS[:0], [], [])

@@ -194,3 +194,10 @@ def test_explore_starts_at_the_most_relevant_card() -> None:
     assert plain(rows(output.value)[0].fact) == "Maya mentioned the printer is out of ink."
     reset.click()
     assert output.value == render(card="birthday")
+
+
+def test_no_cards_and_a_rating_that_cannot_be_are_said() -> None:
+    with pytest.raises(ValueError, match=r"^cards is empty: there is nothing to rank$"):
+        widget.explore(CARDS[:0], [], [])
+    panel = widget.explore(CARDS.assign(importance=[99.0, *RATINGS[1:]]), COSINES, HOURS)
+    assert "importance[0] is 99.0: must be at most 10" in panel.children[-1].value

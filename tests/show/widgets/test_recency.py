@@ -108,3 +108,11 @@ def test_every_control_changes_the_text_at_both_ends() -> None:
     for option in (widget.HALF_LIFE, widget.KIND):
         form.value = option
         assert output.value != start
+
+
+def test_wrong_lengths_and_an_unknown_kind_are_said() -> None:
+    with pytest.raises(ValueError, match=r"^lengths differ: cards 8, hours 2$"):
+        widget.render(widget.START, CARDS, [1.0, 2.0])
+    cards = CARDS.assign(kind=["semantic", "x", *CARDS["kind"][2:]])
+    with pytest.raises(ValueError, match=r"^kind\[1\] is 'x': must be one of working, episodic"):
+        widget.render(widget.START | {"form": widget.KIND}, cards, HOURS)

@@ -139,3 +139,19 @@ def test_typing_a_question_ranks_again() -> None:
     assert [row[5] for row in rows(output.value)] == ["b", "a"]
     question.value = ""
     assert "the question is empty" in output.value
+
+
+def test_a_generator_of_texts_is_read_once():
+    remembered = Remembered(Letters())
+    assert remembered.embed(text for text in ("a", "b", "a")).shape == (3, 4)
+    with pytest.raises(ValueError, match=r"^texts is 'abc': must be a list of texts$"):
+        remembered.embed("abc")
+
+
+def test_what_the_bundled_model_cannot_read_is_said_in_the_caption():
+    remembered = Remembered(choose("bundled"))
+    values = START | {"question": "鍵", "other": "", "cards": "鬱\n" + "sea " * 300}
+    page = render(values, remembered)
+    assert "2 of 3 texts are mostly unknown to the bundled model (it knows English)" in page
+    assert "1 of 3 texts are read only to 256 word pieces." in page
+    assert "texts are" not in render(START, remembered)
