@@ -38,7 +38,7 @@ def visible(chapter, task, function):
     tree = ast.parse(graded(chapter)[task.name].source)
     tree.body[-1] = ast.Assign([ast.Name("told", ast.Store())], tree.body[-1].value)
     names = {task.name: function}
-    exec("from memlib.show.feedback import close, feedback\nimport json, math", names)
+    exec("from memlib.show.feedback import close, feedback, refuses\nimport json, math", names)
     exec(compile(ast.fix_missing_locations(tree), "feedback", "exec"), names)
     assert isinstance(names["told"], Feedback)
     return names["told"].passed

@@ -163,6 +163,10 @@ def _last_two_swapped(parts, weights):
     return _raw_sum([min_max(part) for part in parts], (weights[0], weights[2], weights[1]))
 
 
+def _weights_backwards(parts, weights):
+    return _raw_sum([min_max(part) for part in parts], weights[::-1])
+
+
 def _three_parts(rng: random.Random):
     cases = []
     for _ in range(8):
@@ -285,6 +289,10 @@ def _never_none_when_negative(a, b):
     return None if a[1] == b[1] else ((a[0] + a[2]) - (b[0] + b[2])) / (b[1] - a[1])
 
 
+def _zero_is_no_weight(a, b):
+    return crossing_weight(a, b) or None
+
+
 def _all_parts_in_the_gap(a, b):
     weight = None if a[1] == b[1] else (sum(a) - sum(b)) / (b[1] - a[1])
     return weight if weight is not None and weight >= 0 else None
@@ -314,6 +322,7 @@ def _pairs_of_cards(rng: random.Random):
     a, b = draw(), draw()
     high, low = [0.9, 0.1, 0.9], [0.2, 0.8, 0.3]
     cases += [(a, [b[0], a[1], b[2]]), (a, a), (high, low), (low, high), ([1, 1, 1], [0, 0, 0])]
+    cases.append(([0.25, a[1], 0.75], [0.5, b[1], 0.5]))  # level but for recency: a weight of 0
     return cases
 
 
@@ -388,6 +397,11 @@ TASKS = (
                 "The table prints two decimals.",
             ),
             Wrong(
+                "the last zero is lost",
+                lambda parts: str(round(sum(parts), 2)),
+                "One half is printed 0.50: a number has no decimals to keep, a text has.",
+            ),
+            Wrong(
                 "four decimals",
                 lambda parts: f"{sum(parts):.4f}",
                 "The table prints two decimals.",
@@ -429,6 +443,11 @@ TASKS = (
                 "weights in another order",
                 _weighed(_last_two_swapped),
                 "The weights come as relevance, recency, importance.",
+            ),
+            Wrong(
+                "weights backwards",
+                _weighed(_weights_backwards),
+                "The first weight is relevance's, the last importance's.",
             ),
         ),
     ),
@@ -475,6 +494,11 @@ TASKS = (
                 "a negative weight",
                 _never_none_when_negative,
                 "A weight below 0 is no weight: the answer is None.",
+            ),
+            Wrong(
+                "0 is no weight",
+                _zero_is_no_weight,
+                "At weight 0 recency says nothing, and the two cards may still be level.",
             ),
             Wrong(
                 "recency counted twice",
