@@ -4,19 +4,27 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 SETTINGS := $(VENV)/share/jupyter/lab/settings
+LABCONFIG := $(VENV)/etc/jupyter/labconfig
+NO_GRADER := {"disabledExtensions": {"@jupyter/nbgrader": true}}
 QUIET := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# .ready holds the folder it was made in: a copied or moved .venv still runs the first one's code
+HERE := $(shell test "$$(cat $(READY) 2>/dev/null)" = "$(CURDIR)" && $(PY) -c "" >/dev/null 2>&1 && echo yes)
+ifeq ($(wildcard memlib/__main__.py),)
+$(error This is not the project's folder: go there, or say make -C FOLDER)
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: help lab check test demo refresh vectors exercises bench
+.PHONY: help lab check test demo refresh vectors exercises locomo bench anew
 
 help: ## list these targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
 lab: $(READY) exercises ## set up if needed, copy the exercises into work/, open the course
 	$(VENV)/bin/jupyter lab $(ROOT_FLAG) $(LAB_FLAGS) notebooks/00_start_here.ipynb
 
-check: $(READY) ## lint, types, units, doctests, every notebook cell by cell, widgets (five minutes)
+check: $(READY) ## lint, types, units, doctests, every notebook cell by cell, widgets (about two minutes)
 	$(PY) tests/stages.py check
 
 test: $(READY) ## check, and everything else that this machine allows
@@ -33,17 +41,24 @@ vectors: $(READY) ## record what is missing in data/vectors.npy, drop what is un
 
 exercises: ## copy the exercises into work/; a file that is there is never overwritten
 	@for from in notebooks/exercises/ch*/ch*.ipynb; do \
-	  to=work/$${from#notebooks/exercises/}; mkdir -p $$(dirname $$to); \
-	  if [ -e $$to ]; then echo "kept   $$to"; else cp $$from $$to && echo "copied $$to"; fi; \
+	  to=work/$${from#notebooks/exercises/}; mkdir -p $$(dirname $$to) || exit 1; \
+	  if [ -s $$to ]; then echo "kept   $$to"; else cp $$from $$to.part && mv $$to.part $$to && echo "copied $$to" || exit 1; fi; \
 	done
 
+locomo: $(READY) ## measure fusion on LoCoMo again (about six minutes; finds or downloads the data)
+	$(PY) -m memlib.measure_locomo
+
 bench: $(READY) ## measure speed and write BENCHMARKS.md
+	$(PY) -m pip install -q -e ".[bench]"
 	$(PY) -m tests.benchmarks.run
 
-$(READY): requirements.txt pyproject.toml
+anew:
+$(READY): requirements.txt pyproject.toml $(if $(HERE),,anew)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 or newer is needed, $(PYTHON) is older: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	  { echo "Python 3.11 or newer is needed, $(PYTHON) is missing or older: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(if $(HERE),,$(if $(wildcard $(READY)),--clear)) $(VENV)
 	$(PY) -m pip install -r requirements.txt -e .
-	@mkdir -p $(SETTINGS) && echo '$(QUIET)' > $(SETTINGS)/overrides.json
-	@touch $@
+	@mkdir -p $(SETTINGS) $(LABCONFIG)
+	@echo '$(QUIET)' > $(SETTINGS)/overrides.json
+	@echo '$(NO_GRADER)' > $(LABCONFIG)/page_config.json
+	@echo "$(CURDIR)" > $@

