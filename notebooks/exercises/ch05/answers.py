@@ -227,6 +227,10 @@ def _straight_only(text):
     return re.findall("[a-z0-9]+", bare)
 
 
+def _every_apostrophe_s(text):
+    return re.findall("[a-z0-9]+", re.sub("['’]s", " ", text.lower()))
+
+
 def _unique(text):
     return list(dict.fromkeys(tokenize(text)))
 
@@ -530,6 +534,11 @@ TASKS = (
                 "Telephones write a curly apostrophe.",
             ),
             Wrong(
+                "every apostrophe with an s",
+                _every_apostrophe_s,
+                "O'Sullivan keeps his S: what may not follow it in a possessive?",
+            ),
+            Wrong(
                 "each word once",
                 _unique,
                 "How often a word stands there is needed later: keep repeats.",
@@ -545,7 +554,7 @@ TASKS = (
             Wrong(
                 "the okapi worth",
                 _scored(worth=lambda n, df: math.log((n - df + 0.5) / (df + 0.5))),
-                "With okapi's idf a word on half of the cards is worth 0, and beyond it less.",
+                "That is task 1's idf: on half of the cards a word is worth 0, and beyond it less.",
             ),
             Wrong(
                 "all words worth the same",

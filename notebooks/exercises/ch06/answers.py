@@ -357,6 +357,13 @@ def _only_the_cards(question, cards, aliases):
     return boosted_rows(question, held, {})
 
 
+def _only_spellings_on_a_card(question, cards, aliases):
+    everyone = {name for card in _checked(cards) for name in card}
+    seen = {other: name for other, name in aliases.items() if other in everyone}
+    held = [[aliases.get(name, name) for name in card] for card in cards]
+    return boosted_rows(question, held, seen)
+
+
 def _each_spelling_counted_alone(question, cards, aliases):
     everyone = [name for card in _checked(cards) for name in card] + list(aliases)
     asked = {aliases.get(name, name) for name in names_in_question(question, everyone)}
@@ -389,6 +396,7 @@ def _shelves(rng: random.Random):
     sister = [["Liz", a], [b], ["Elizabeth"], [c], ["Liz"], ["Elizabeth", "Liz"], []]
     cases += [
         ("Has Liz rung?", sister, joined),
+        ("Where is Liz?", [[a], ["Elizabeth"], [b, "Elizabeth"]], joined),
         ("What does elizabeth teach?", sister, joined),
         (f"Does Liz know {b}?", sister, joined),
         (f"Does Elizabeth know {a}?", [["Liz"], [a], [a], ["Elizabeth"], ["Liz"]], joined),
@@ -593,6 +601,11 @@ TASKS = (
                 "aliases on the cards only",
                 _only_the_cards,
                 "The question, too, may say Liz, a spelling that no joined card holds.",
+            ),
+            Wrong(
+                "only spellings that stand on a card",
+                _only_spellings_on_a_card,
+                "A question may use a spelling that no card has: look through the aliases as well.",
             ),
             Wrong(
                 "each spelling counted alone",

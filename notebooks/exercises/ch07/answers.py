@@ -744,6 +744,11 @@ TASKS = (
                 "95% inside leaves 5% for both sides together.",
             ),
             Wrong(
+                "no exception allowed",
+                _judging(lambda means, differences, resamples: _share(means, 0)),
+                "One mean in forty may lie on the other side: that is what 95% leaves you.",
+            ),
+            Wrong(
                 "a mean of 0 is on your side",
                 _judging(lambda means, differences, resamples: _share(means, zero_decides=False)),
                 "A mean of exactly 0 speaks against a difference, whichever way.",
