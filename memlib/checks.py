@@ -94,6 +94,18 @@ def same_length(**arguments: Sized) -> int:
     return len(first)
 
 
+def finite_fields(name: str, fields: object) -> None:
+    """Refuse a dataclass of coefficients of which one is not a finite number.
+
+    >>> from types import SimpleNamespace
+    >>> finite_fields("weights", SimpleNamespace(recency=float("nan")))
+    Traceback (most recent call last):
+    ValueError: weights.recency is nan: must be a number
+    """
+    for field, value in vars(fields).items():
+        numbers(f"{name}.{field}", value, ndim=0)
+
+
 def card_ids(ids: Sequence[str] | pd.Index) -> pd.Index:
     """Return `ids` as an Index of distinct strings, or raise ValueError (4 is not "4").
 

@@ -1,16 +1,20 @@
 """Ranking: put the parts together and order the cards."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from memlib.checks import Floats, card_ids, numbers, same_length
+from memlib.checks import Floats, card_ids, finite_fields, numbers, same_length
 from memlib.normalization import min_max
 
 INJECTED = 3  # *Scoring beyond similarity*, table (c): the top three go into the prompt
+MMR_LAMBDA = 0.8  # Formulas, section 6
+THETA_KEEP = 0.35  # Formulas, section 8: belongs to an embedder, calibrate it for yours
+DIVERSITY = ("penalty", "mmr", "none")
 WEIGHTS = (1.0, 1.0, 1.0)  # *Scoring beyond similarity*: the parts are added as they are
 LARGEST_WEIGHT = 1e6  # sums of much larger ones would overflow
 
@@ -89,3 +93,112 @@ def _count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"{name} is {value!r}: must be a whole number, 1 or more")
     return int(value)
+
+
+@dataclass(frozen=True)
+class FinalWeights:
+    """Coefficients of the final score S; defaults are M1's (Formulas, section 1)."""
+
+    relevance: float = 0.50
+    recency: float = 0.20
+    importance: float = 0.20
+    usage: float = 0.10
+    w_duplicate: float = 0.15
+
+    def __post_init__(self) -> None:
+        finite_fields("weights", self)
+
+
+class Picked(NamedTuple):
+    """Cards in the order of picking, with S and the duplication penalty at that moment."""
+
+    rows: NDArray[np.intp]
+    score: Floats
+    penalty: Floats
+
+
+def final_score(
+    relevance: ArrayLike,
+    recency: ArrayLike,
+    importance: ArrayLike,
+    usage: ArrayLike,
+    duplication: ArrayLike = 0.0,
+    weights: FinalWeights = FinalWeights(),
+) -> Floats:
+    """The server's score S of a card.
+
+    S = alpha · relevance + beta · recency + gamma · importance + delta · usage
+        − w_duplicate · duplication
+
+    relevance, recency, importance, usage  shape (n,), each in [0, 1]
+    duplication  shape (n,) or one number, in [0, 1]: likeness to what was picked before
+    returns      shape (n,), with M1's weights in [−0.15, 1]
+    Raises ValueError for a part outside [0, 1] or lengths that differ.
+    Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, section 1.
+
+    >>> final_score([1.0], [1.0], [1.0], [1.0], [1.0]).round(2)
+    array([0.85])
+    """
+    named = {"relevance": relevance, "recency": recency}
+    named |= {"importance": importance, "usage": usage}
+    parts = {k: numbers(k, v, low=0, high=1, ndim=1, like=relevance) for k, v in named.items()}
+    copied = numbers("duplication", duplication, low=0, high=1, like=relevance)
+    if copied.shape not in ((), (same_length(**parts),)):
+        raise ValueError(f"duplication has shape {copied.shape}: must be one number, or one a card")
+    about, fresh, matters, used = parts.values()
+    total: Floats = weights.relevance * about + weights.recency * fresh
+    total = total + weights.importance * matters + weights.usage * used
+    return total - weights.w_duplicate * copied
+
+
+def pick_diverse(
+    score: ArrayLike,
+    vectors: ArrayLike,
+    ids: Sequence[str] | pd.Index,
+    top_k: int,
+    diversity: str = "penalty",
+    w_duplicate: float = FinalWeights.w_duplicate,
+    mmr_lambda: float = MMR_LAMBDA,
+    threshold: float | None = None,
+) -> Picked:
+    """Pick cards one by one, each judged against all that were picked before it.
+
+    penalty = largest max(0, cos) to a card already picked, 0 for the first
+    "penalty"  next = argmax of S − w_duplicate · penalty
+    "mmr"      next = argmax of λ · S − (1 − λ) · penalty; λ = 1 is the order by S
+    "none"     next = argmax of S
+
+    score      shape (n,): S without the duplication penalty (else copies are punished twice)
+    vectors    shape (n, d), unit length;  ids  n distinct str, which break ties
+    threshold  last of all: picks whose S at that moment is below it are left out
+    returns    Picked, at most top_k cards; none at all is a right answer
+    Raises ValueError for an unknown diversity, λ outside [0, 1], lengths that differ.
+    Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, sections 6 and
+    8; Carbonell and Goldstein 1998.
+
+    >>> s, v = [0.9, 0.89, 0.8], [[1, 0], [1, 0], [0, 1]]
+    >>> pick_diverse(s, v, ["a", "copy", "b"], top_k=2).rows
+    array([0, 2])
+    """
+    base, units = numbers("score", score, ndim=1, like=ids), numbers("vectors", vectors, ndim=2)
+    names = card_ids(ids)
+    same_length(score=base, vectors=units, ids=names)
+    if diversity not in DIVERSITY:
+        raise ValueError(f"diversity is {diversity!r}: must be one of {', '.join(DIVERSITY)}")
+    cost = float(numbers("w_duplicate", w_duplicate, low=0, ndim=0))
+    lam = float(numbers("mmr_lambda", mmr_lambda, low=0, high=1, ndim=0))
+    floor = -np.inf if threshold is None else float(numbers("threshold", threshold, ndim=0))
+    penalty, left = np.zeros(len(base)), list(rank_order(-np.zeros(len(base)), names))
+    rows: list[int] = []
+    at: list[tuple[float, float]] = []
+    for _ in range(min(_count("top_k", top_k), len(base))):
+        punished = base - cost * penalty if diversity == "penalty" else base
+        worth = lam * base - (1 - lam) * penalty if diversity == "mmr" else punished
+        best = max(left, key=lambda row: worth[row])  # left is in order of ids: the first wins
+        left.remove(best)
+        rows.append(int(best))
+        at.append((float(punished[best]), float(penalty[best])))
+        penalty = np.maximum(penalty, (units @ units[best]).clip(0, 1))
+    keep = [i for i, (s, _) in enumerate(at) if s >= floor]
+    kept = np.array([at[i] for i in keep], dtype=np.float64).reshape(-1, 2)
+    return Picked(np.array([rows[i] for i in keep], dtype=np.intp), kept[:, 0], kept[:, 1])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlib.checks import card_ids, numbers, same_length
+from memlib.checks import card_ids, finite_fields, numbers, same_length
 
 NAN, INF = float("nan"), float("inf")
 
@@ -141,3 +142,10 @@ def test_columns_of_one_order_and_bare_numbers_go_together() -> None:
     assert numbers("b", [1, 2], like=ROWS).tolist() == [1, 2]
     with pytest.raises(ValueError, match="lengths differ: a 2, b 1"):
         same_length(a=ROWS, b=TURNED[:1])
+
+
+@pytest.mark.parametrize("bad", [NAN, INF, -INF, None, "1", [1]])
+def test_a_coefficient_that_is_no_finite_number_is_named(bad: object) -> None:
+    with pytest.raises(ValueError, match=r"^weights\.recency "):
+        finite_fields("weights", SimpleNamespace(relevance=1, recency=bad))
+    finite_fields("weights", SimpleNamespace(relevance=-1, recency=0.5))

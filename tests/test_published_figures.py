@@ -6,8 +6,9 @@ digits were printed, and at that precision the two must agree.
 
 import csv
 import json
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -15,15 +16,36 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memlib import forgetting as fgt
 from memlib import fusion as fus
 from memlib import importance as imp
+from memlib import librarian as lib
+from memlib import ranking as rnk
 from memlib import recency as rec
-from memlib.bm25 import BM25, regex
+from memlib import relevance as rel
+from memlib.bm25 import BM25, regex, saturate
+from memlib.forgetting import (
+    days_until_due,
+    forget_score,
+    next_interval,
+    next_tau,
+    recall_probability,
+    usage,
+    usage_raw,
+)
 from memlib.fusion import reciprocal_rank_fusion, weighted_sum
 from memlib.importance import importance
 from memlib.normalization import min_max
-from memlib.ranking import INJECTED, rank_order, three_part_score
+from memlib.ranking import (
+    INJECTED,
+    FinalWeights,
+    final_score,
+    pick_diverse,
+    rank_order,
+    three_part_score,
+)
 from memlib.recency import age_hours, half_life_days, recency
+from memlib.relevance import RelevanceWeights, relevance, title_hit
 from memlib.similarity import cosine
 from memlib.sources.cards import (
     COURSE_NOW,
@@ -33,6 +55,7 @@ from memlib.sources.cards import (
 )
 from memlib.sources.data import data_path
 from memlib.sources.embedders import choose
+from memlib.strength import strength_of_vector
 
 with data_path("published_figures.csv").open(encoding="utf-8", newline="") as lines:
     FIGURES = {row["id"]: row for row in csv.DictReader(lines)}
@@ -98,6 +121,26 @@ ALL = load_cards()
 WORDS = BM25([regex(text) for text in ALL["text"]])
 NAMES = [name.partition(":")[0] for named in ALL["entities"] for name in set(named)]
 
+POLICY = fgt.RetentionPolicy()
+ONCE = math.e - 1  # so many views have a logarithm of 1
+
+
+def apart(formula: Callable[..., np.ndarray], parts: int) -> list[float]:
+    """What each part adds to a score by itself, where all others add nothing."""
+    return [float(formula(*(row[:, None]))[0]) for row in np.eye(parts)]
+
+
+def forgets(age: float, unused: float, copied: float, matters: float, pinned: float) -> np.ndarray:
+    """The ForgetScore of five risks, each 0 or 1: `unused` is 1 where usage is 0."""
+    return forget_score(1 - age, 1 - unused, copied, matters, pinned)
+
+
+def usage_eps() -> float:
+    """The eps of the batch form, from how far its top stays below 1."""
+    top = float(usage([0, ONCE], [0, 0], [0, 0]).max())
+    return (1 - top) / top
+
+
 FACTS = pd.read_csv(data_path("locomo_facts.csv"), encoding="utf-8").set_index(["fact", "split"])
 
 
@@ -135,8 +178,26 @@ RECOMPUTED: Pairs = [
     ("B020", lifted(False, "episodic")),
     ("B021", lifted(False, "working")),
     ("B052", lifted(False, "episodic", policy=0.05)),
+    *zip(span("B", 1, 5), np.abs(apart(final_score, 5)).tolist(), strict=True),
+    *zip(span("B", 6, 9), apart(relevance, 4), strict=True),
+    ("B010", 2 / float(saturate(2)) - 2),
+    ("B012", title_hit("door", ["Door code"])[0]),
+    ("B013", title_hit("the code", ["Code"])[0]),
+    *zip(span("B", 22, 24), [usage_raw(*row[:, None] * ONCE)[0] for row in np.eye(3)], strict=True),
+    ("B025", usage_eps()),
+    *zip(span("B", 27, 31), np.abs(apart(forgets, 5)).tolist(), strict=True),
+    *zip(span("B", 40, 42), [next_tau(1, *row) - 1 for row in np.eye(3)], strict=True),
+    ("B043", 1 - next_tau(1, 0, 0, 0, 1)),
+    ("B044", float(recall_probability(days_until_due(9), 9))),
+    ("B045", next_interval(None, 1, 1)),
+    ("B046", next_interval(1, 1, 1)),
+    ("B047", next_interval(1000, 1, 0) / 1000 - 1),
+    ("B048", next_interval(1000, 0, 1) / 1000 - 1),
+    ("C001", strength_of_vector([[1, 1]])[0]),
+    ("C002", strength_of_vector([[-1, 1]], alpha=1)[0]),
 ]
 
+KINDS = ("working", "episodic", "semantic")
 RECORDED: Pairs = [
     *by_card(1, 8, BY_SIMILARITY, COSINES),
     *by_card(30, 37, BY_SIMILARITY, CARDS["importance"].to_numpy()),
@@ -159,6 +220,15 @@ RECORDED: Pairs = [
     ("B015", rec.HALF_LIFE_DAYS["episodic"]),
     ("B016", rec.HALF_LIFE_DAYS["semantic"]),
     ("B017", imp.from_rating([float("nan")])[0]),
+    ("B011", rel.EXACT),
+    ("B026", rnk.MMR_LAMBDA),
+    ("B032", POLICY.soft),
+    ("B033", POLICY.hard),
+    *zip(span("B", 34, 36), map(POLICY.soft_ttl_days.get, KINDS), strict=True),
+    *zip(span("B", 37, 39), map(POLICY.hard_ttl_days.get, KINDS), strict=True),
+    ("B049", lib.CANDIDATES_DENSE),
+    ("B050", lib.CANDIDATES_WORDS),
+    ("B051", rnk.THETA_KEEP),
 ]
 
 CHAPTER_07 = Path(__file__).parents[1] / "notebooks" / "07_fusion.ipynb"
@@ -167,18 +237,10 @@ RECORDED_CLAIM = span("A", 84, 87)  # no model, k or tokenizer is stated: shown,
 ERRATUM = {  # id -> the test below that shows what is so instead
     "A009": "test_london_and_paris_lie_further_apart_than_was_claimed",
     "A056": "test_the_total_of_vegetarian_is_a_sum_of_rounded_parts",
+    "C003": "test_the_comment_on_epsilon_leaves_beta_out",
 }
 
-OWED = {  # topic -> figures that a later chapter recomputes
-    "final score": span("B", 1, 5),
-    "relevance": span("B", 6, 13),
-    "usage": span("B", 22, 25),
-    "diversity": ["B026"],
-    "forgetting": span("B", 27, 39),
-    "review": span("B", 40, 48),
-    "pipeline": span("B", 49, 51),
-    "strength": span("C", 1, 3),
-}
+OWED: dict[str, list[str]] = {}  # topic -> figures that a later chapter recomputes
 
 
 def at_precision_of(printed: str, value: float) -> Decimal:
@@ -223,6 +285,8 @@ def test_only_later_topics_are_owed() -> None:
     assert wrong == []
     here = {"similarity", "recency", "importance", "normalization", "combined"}
     here |= {"bm25", "entity boost", "fusion", "locomo"}
+    here |= {"final score", "relevance", "usage", "diversity", "forgetting", "review", "strength"}
+    here |= {"pipeline"}
     assert here.isdisjoint(OWED)
     assert {row["topic"] for row in FIGURES.values()} == here | set(OWED)
 
@@ -322,6 +386,67 @@ def test_london_and_paris_lie_further_apart_than_was_claimed() -> None:
     london, paris = cosine(query, homes)
     assert abs(london - paris) > float(FIGURES["A009"]["published"])
     assert abs(london - paris) == pytest.approx(0.018, abs=0.001)
+
+
+def test_the_comment_on_epsilon_leaves_beta_out() -> None:
+    assert FIGURES["C003"]["published"] == "alpha*(mean+std)"
+    vector, alpha, beta = np.array([1.0, 3.0]), 0.5, 0.5  # mean 2, deviation 1
+    found = strength_of_vector([vector], alpha, beta)[0]
+    assert found == alpha * (vector.mean() + beta * vector.std()) == 1.25
+    assert alpha * (vector.mean() + vector.std()) == 1.5
+
+
+TABLE_OF_DEFAULTS = {  # Formulas, section 10: row -> (what memlib holds, what is printed there)
+    "final formula": (
+        vars(FinalWeights()),
+        {
+            **{"relevance": 0.50, "recency": 0.20, "importance": 0.20, "usage": 0.10},
+            "w_duplicate": 0.15,
+        },
+    ),
+    "relevance weights": (
+        vars(RelevanceWeights()),
+        {"dense": 0.60, "bm25": 0.30, "tags": 0.05, "title": 0.05},
+    ),
+    "recency": (rec.HALF_LIFE_DAYS, {"working": 2, "episodic": 30, "semantic": 180}),
+    "importance": (
+        {"pinned": imp.PINNED_BOOST, **imp.KIND_BOOST},
+        {"pinned": 0.20, "semantic": 0.10, "episodic": 0.0, "working": -0.05},
+    ),
+    "usage, on a log scale": ((fgt.VIEW, fgt.CITE, fgt.EDIT), (1, 2, 0.5)),
+    "usage, within the batch": (
+        [round(float(used), 5) for used in usage([1, 3, 7], [0] * 3, [0] * 3)],
+        [0, 0.5, 1],
+    ),
+    "duplication penalty": (
+        pick_diverse([3, 2, 1], [[1, 0], [0, 1], [0.6, 0.8]], ["a", "b", "c"], 3).penalty.tolist(),
+        [0, 0, 0.8],  # the largest likeness to the two picked before
+    ),
+    "forgetting, thresholds": ((POLICY.soft, POLICY.hard), (0.6, 0.8)),
+    "forgetting, TTL soft": (
+        POLICY.soft_ttl_days,
+        {"working": 2, "episodic": 30, "semantic": math.inf},
+    ),
+    "forgetting, TTL hard": (
+        POLICY.hard_ttl_days,
+        {"working": 7, "episodic": 180, "semantic": math.inf},
+    ),
+    "review, recall": (
+        recall_probability([0, 5, 10], 5).tolist(),
+        [1, pytest.approx(math.exp(-1)), pytest.approx(math.exp(-2))],
+    ),
+    "review, first 1 day, then 6": (fgt.FIRST_INTERVALS, (1, 6)),
+    "review, then a variable multiplier": (
+        [next_interval(100, weight, used) for weight, used in ((0, 0), (1, 0), (0, 1), (1, 1))],
+        [100, 150, 130, 180],
+    ),
+}
+
+
+@pytest.mark.parametrize("row", TABLE_OF_DEFAULTS)
+def test_a_row_of_the_table_of_defaults_is_what_memlib_holds(row: str) -> None:
+    held, printed = TABLE_OF_DEFAULTS[row]
+    assert held == printed
 
 
 @pytest.mark.parametrize(
