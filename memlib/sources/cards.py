@@ -1,6 +1,7 @@
 """Cards: the table of an agent's memories, read from CSV and checked field by field."""
 
 import csv
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def load_cards(path: Path | None = None, now: datetime = COURSE_NOW) -> pd.DataF
     np.float64(8.0)
     """
     file = data_path("cards.csv") if path is None else Path(path)
-    raw = _read(file)
+    raw = read_rows(file)
     for column in ("id", "text", "created_at"):
         if column not in raw:
             raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
@@ -99,7 +100,7 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
     ('birthday', 'vinyl')
     """
     file = data_path("exam.csv") if path is None else Path(path)
-    raw = _read(file)
+    raw = read_rows(file)
     for column in ("id", "question", "wanted", "about"):
         if column not in raw:
             raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
@@ -112,8 +113,30 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
     return exam
 
 
-def _read(file: Path) -> pd.DataFrame:
-    """All fields as text; the index holds each row's number in the file, where blank rows count."""
+def names_on(entities: Iterable[Iterable[str]], aliases: Mapping[str, str]) -> list[set[str]]:
+    """The names on each card, types cut off and aliases resolved.
+
+    entities  a card table's column: n collections of "Name:type" (checked when the file is read)
+    aliases   other spelling -> name; empty joins nothing
+    returns   n sets of names
+    Source: *Scoring beyond similarity*, By names: the entity boost (names listed at write time).
+
+    >>> names_on([["Liz:person"], []], {"Liz": "Elizabeth"})
+    [{'Elizabeth'}, set()]
+    """
+    plain = [[entity.rpartition(":")[0] for entity in row] for row in entities]
+    return [{aliases.get(name, name) for name in row} for row in plain]
+
+
+def read_rows(file: Path) -> pd.DataFrame:
+    """All fields of a CSV as text, before any of them is checked.
+
+    returns  DataFrame of str; the index holds each row's number in the file, where blank rows count
+    Raises CardError for a file that is no such CSV.
+
+    >>> read_rows(data_path("cards.csv")).loc[2, "importance"]
+    '8'
+    """
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.reader(lines, strict=True)
@@ -131,11 +154,11 @@ def _read(file: Path) -> pd.DataFrame:
     (_, first), *body = rows
     header = [column.strip().lower() for column in first]
     if header[0].startswith("sep=") or (len(first) == 1 and {";", "\t"} & set(first[0])):
-        said = f"{file.name}: one field, {_short(first[0])}, where the columns are named"
+        said = f"{file.name}: one field, {short(first[0])}, where the columns are named"
         raise CardError(f"{said}: save it with commas, and without a line that says sep=")
     for column in header:
         if header.count(column) > 1:
-            raise CardError(f"{file.name}: column {_short(column)} stands there twice")
+            raise CardError(f"{file.name}: column {short(column)} stands there twice")
     for row, fields in body:
         if (many := len(fields)) != len(header):
             said = f"{file.name} row {row}: {many} fields, the header has {len(header)}"
@@ -149,14 +172,21 @@ def _field(name: str, raw: pd.DataFrame, column: str) -> list[object]:
     parsed: list[object] = []
     for row, value in zip(raw.index, values, strict=True):
         try:
-            parsed.append(_parse(column, str(value).strip()))
+            parsed.append(parse_field(column, str(value).strip()))
         except ValueError as error:
-            said = f"{name} row {row}, column {column!r}: {_short(value)} {error}"
+            said = f"{name} row {row}, column {column!r}: {short(value)} {error}"
             raise CardError(said) from None
     return parsed
 
 
-def _parse(column: str, value: str) -> object:
+def parse_field(column: str, value: str) -> object:
+    """One field of a card file, checked; an empty one takes its default.
+
+    Raises ValueError that says what was expected, and leaves it to the caller to say where.
+
+    >>> parse_field("tags", "music; jazz")
+    ('music', 'jazz')
+    """
     match column:
         case "id" | "text":
             seen = any(letter.isprintable() and not letter.isspace() for letter in value)
@@ -183,6 +213,31 @@ def _parse(column: str, value: str) -> object:
             return int(_expect(count, fine, "is no count (0, 1, 2, …)"))
         case _:
             return value
+
+
+def as_text(column: str, value: object) -> str:
+    """One field as a card file holds it: what `parse_field` reads again.
+
+    None, NaN and NaT make an empty field; a str is taken as the file would have it
+    Raises ValueError for words that are no str, or a list whose parts could not be told apart.
+
+    >>> as_text("tags", ("music", "jazz"))
+    'music;jazz'
+    """
+    if value is None or value is pd.NA or value is pd.NaT or value != value:
+        return ""
+    if isinstance(value, str):
+        return value
+    if column in ("id", "text", "kind", "category", "title"):
+        raise ValueError("must be a str")
+    if column in ("tags", "entities"):
+        parts = value if isinstance(value, (tuple, list)) else (value,)
+        if not all(isinstance(part, str) and ";" not in part for part in parts):
+            raise ValueError("must be a tuple of str, none with a ; in it")
+        return ";".join(parts)
+    if isinstance(value, float) and value.is_integer():  # a count in a column that had gaps
+        return str(int(value))
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _expect(value: str, fine: bool, otherwise: str) -> str:
@@ -225,7 +280,12 @@ def _entity(part: str) -> str:
     return _expect(part, bool(name) and kind in ENTITY_TYPES, f"is not Name:type, type of {types}")
 
 
-def _short(value: str) -> str:
+def short(value: str) -> str:
+    """A value as a message shows it: quoted, at most 80 characters.
+
+    >>> short("Miso")
+    "'Miso'"
+    """
     return repr(value if len(value) <= 80 else value[:79] + "…")
 
 
@@ -236,7 +296,7 @@ def _split(value: str) -> tuple[str, ...]:
 def _check_ids(name: str, index: pd.Index, rows: pd.Index) -> None:
     for row, value, again in zip(rows, index, index.duplicated(), strict=True):
         if again:
-            raise CardError(f"{name} row {row}, column 'id': {_short(value)} stands there twice")
+            raise CardError(f"{name} row {row}, column 'id': {short(value)} stands there twice")
 
 
 def _with_row(message: str, rows: pd.Index) -> str:

@@ -23,11 +23,13 @@ from memlib.sources.cards import (
     CardError,
     load_cards,
     load_exam,
+    names_on,
     published_cards,
 )
 from memlib.sources.data import data_path
 
 HEADER = "id,text,created_at"
+SISTER = ("Liz", "Elizabeth")
 TIME = "2025-06-01T10:00Z"
 CARDS = load_cards()
 
@@ -74,6 +76,22 @@ def test_sam_is_on_sixty_cards_and_miso_on_one() -> None:
     assert CARDS["text"].str.contains("Miso").sum() == 1
     for name, entities in CARDS["entities"].items():
         assert ("Sam:person" in entities) == bool(re.search(r"\bSam\b", CARDS["text"][name])), name
+
+
+def test_names_on_cuts_the_type_at_the_last_colon_and_joins_aliases() -> None:
+    shelf = [("Liz:person", "Studio: Loft:company"), ("Liz:person", "Elizabeth:person"), ()]
+    assert names_on(shelf, {}) == [{"Liz", "Studio: Loft"}, {"Liz", "Elizabeth"}, set()]
+    joined = names_on(shelf, {"Liz": "Elizabeth"})
+    assert joined == [{"Elizabeth", "Studio: Loft"}, {"Elizabeth"}, set()]
+
+
+def test_one_sister_is_on_nine_cards_under_two_names() -> None:
+    entities = load_cards()["entities"]
+    counted = {name: sum(name in names for names in names_on(entities, {})) for name in SISTER}
+    joined = names_on(entities, {SISTER[0]: SISTER[1]})
+    assert counted == {"Liz": 5, "Elizabeth": 4}
+    assert sum("Elizabeth" in names for names in joined) == 9
+    assert not any("Liz" in names for names in joined)
 
 
 def test_the_is_in_most_cards() -> None:

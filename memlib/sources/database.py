@@ -1,0 +1,121 @@
+"""One SQLite file of this course: whole changes or none, and one clear error for every fault."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+APPLICATION_ID = 0x4D454D4C  # "MEML", in the file's header
+SCHEMA_VERSION = 1
+FAULTS = {
+    sqlite3.SQLITE_BUSY: "locked by another program for longer than the time-out: try again",
+    sqlite3.SQLITE_READONLY: "read-only, the file or its folder: nothing can be changed",
+    sqlite3.SQLITE_FULL: "no space is left on the disk: nothing was changed",
+    sqlite3.SQLITE_NOTADB: "not a database: give another name, or move the file away",
+    sqlite3.SQLITE_CORRUPT: "damaged: go back to a copy or an exported CSV",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: is its folder there, and may you write to it?",
+}
+
+
+class StoreError(RuntimeError):
+    """What a store cannot do: one line that names the file and the reason. Nothing was changed."""
+
+
+class Database:
+    """A file that belongs to this course, for one thread of one process.
+
+    path             made with the `schema` when it is not there, or empty
+    schema           statements that make an empty file into one of version SCHEMA_VERSION
+    timeout_seconds  how long to wait while another program changes the file
+    A change is on the disk when its transaction ends, and survives a kill from then on.
+    Raises StoreError for another program's file (which stays as it is), a newer version, a file
+    that cannot be opened. A read-only file can be read; a change of it raises StoreError.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     base = Database(Path(folder) / "notes.db", ["CREATE TABLE note (text)"], 5)
+    ...     with base.transaction():
+    ...         base.run("INSERT INTO note VALUES (?)", ["Miso naps."])
+    ...     notes = base.value("SELECT count(*) FROM note")
+    ...     base.close()
+    >>> notes
+    1
+    """
+
+    def __init__(self, path: Path, schema: Sequence[str], timeout_seconds: float) -> None:
+        self.name = path.name
+        with self._clearly():
+            self._db = sqlite3.connect(
+                path.absolute(), timeout=timeout_seconds, isolation_level=None
+            )
+        self._db.row_factory = sqlite3.Row
+        try:
+            with self.transaction("DEFERRED"):  # before anything is written: whose file is it?
+                new = self._is_new()
+            for setting in ("synchronous = FULL", "secure_delete = ON", "journal_mode = WAL"):
+                self.run(f"PRAGMA {setting}")
+            if new:
+                with self.transaction():
+                    self._create(schema)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file; closing twice is no fault."""
+        self._db.close()
+
+    @contextmanager
+    def transaction(self, mode: Literal["IMMEDIATE", "DEFERRED"] = "IMMEDIATE") -> Iterator[None]:
+        """All that runs inside happens, or none of it; DEFERRED reads one state of the file."""
+        self.run(f"BEGIN {mode}")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:  # SQLite itself rolls back when the disk is full
+                self.run("ROLLBACK")
+            raise
+
+    def run(self, statement: str, values: Any = ()) -> None:
+        """Run a statement that returns nothing."""
+        with self._clearly():
+            self._db.execute(statement, values)
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """Every row that a query finds."""
+        with self._clearly():
+            return self._db.execute(query, values).fetchall()
+
+    def value(self, query: str) -> Any:
+        """The first value of the only row that a query finds."""
+        return self.rows(query)[0][0]
+
+    def error(self, what: str) -> StoreError:
+        """A StoreError that names the file."""
+        return StoreError(f"{self.name}: {what}")
+
+    def _is_new(self) -> bool:
+        owner, version = self.value("PRAGMA application_id"), self.value("PRAGMA user_version")
+        if owner == APPLICATION_ID and version > SCHEMA_VERSION:
+            known = f"version {version}, this one reads up to {SCHEMA_VERSION}"
+            raise self.error(f"written by a newer memlib ({known}): update memlib")
+        if owner != APPLICATION_ID and (owner or self.value("SELECT count(*) FROM sqlite_master")):
+            raise self.error("a database of another program: give another name")
+        return bool(owner != APPLICATION_ID)
+
+    def _create(self, schema: Sequence[str]) -> None:
+        if self._is_new():  # still: two programs may open it at once
+            for statement in schema:
+                self.run(statement)
+            self.run(f"PRAGMA application_id = {APPLICATION_ID}")
+            self.run(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _clearly(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the kind, without its details
+            raise self.error(FAULTS.get(code, str(error))) from error

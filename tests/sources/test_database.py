@@ -1,0 +1,260 @@
+"""The file under a store: made once, another's left alone, a change whole or not at all."""
+
+import multiprocessing
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memlib.sources.database import APPLICATION_ID, SCHEMA_VERSION, Database, StoreError
+
+SCHEMA = ["CREATE TABLE note (text TEXT UNIQUE)"]
+
+
+def opened(path: Path, timeout_seconds: float = 5) -> Database:
+    return Database(path, SCHEMA, timeout_seconds)
+
+
+def note(base: Database, *texts: str) -> None:
+    with base.transaction():
+        for text in texts:
+            base.run("INSERT INTO note VALUES (?)", [text])
+
+
+def notes(path: Path) -> list[str]:
+    base = opened(path)
+    found = [row["text"] for row in base.rows("SELECT text FROM note ORDER BY text")]
+    base.close()
+    return found
+
+
+def check_refused(path: Path, said: str) -> None:
+    """One line that begins with the file's name; the file stays as it was."""
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(StoreError, match=f"^{path.name}: {said}") as caught:
+        opened(path)
+    assert "\n" not in str(caught.value)
+    assert before is None or path.read_bytes() == before
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may write everywhere: step down to a user who may not."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        yield folder
+        folder.chmod(0o777)
+
+
+# --- opening -------------------------------------------------------------------------------
+
+
+def test_a_new_file_is_marked_as_the_course_s_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    base = opened(path)
+    note(base, "tea")
+    assert base.value("PRAGMA application_id") == APPLICATION_ID == 0x4D454D4C
+    assert base.value("PRAGMA user_version") == SCHEMA_VERSION == 1
+    assert base.value("PRAGMA journal_mode") == "wal"
+    assert base.value("PRAGMA synchronous") == 2
+    base.close()
+    base.close()
+    assert path.read_bytes()[68:72] == b"MEML"
+    assert notes(path) == ["tea"]
+    assert [p.name for p in tmp_path.iterdir()] == ["notes.db"]
+
+
+def test_an_empty_file_is_a_new_one(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").touch()
+    assert notes(tmp_path / "notes.db") == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"id,text\nmiso,Miso naps.\n", b"\0" * 4096, b"%PDF-1.7" * 700),
+        *(b"SQLite format 3\0", b"SQLite format 3\0" + b"x" * 5000),
+    ],
+)
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "notes.db").write_bytes(content)
+    check_refused(tmp_path / "notes.db", "not a database")
+
+
+@pytest.mark.parametrize("mark", [0, 0x0F055112])
+def test_another_program_s_database_is_left_alone(tmp_path: Path, mark: int) -> None:
+    path = tmp_path / "photos.db"
+    with sqlite3.connect(path) as other:
+        other.execute(f"PRAGMA application_id = {mark}")
+        other.execute("CREATE TABLE photo (name)")
+    other.close()
+    check_refused(path, "a database of another program")
+    assert [p.name for p in tmp_path.iterdir()] == ["photos.db"]
+
+
+def test_a_marked_database_without_a_table_is_another_program_s_too(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "photos.db")
+    other.execute("PRAGMA application_id = 7")
+    other.close()
+    check_refused(tmp_path / "photos.db", "a database of another program")
+
+
+def test_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    opened(path).close()
+    later = sqlite3.connect(path)
+    later.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    later.close()
+    check_refused(
+        path, r"written by a newer memlib \(version 2, this one reads up to 1\): update memlib"
+    )
+
+
+def test_a_folder_and_a_missing_folder_are_named(tmp_path: Path) -> None:
+    (tmp_path / "folder.db").mkdir()
+    check_refused(tmp_path / "folder.db", "cannot be opened")
+    check_refused(tmp_path / "none" / "notes.db", "cannot be opened: is its folder there")
+
+
+def test_a_name_that_sqlite_would_read_otherwise_is_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (":memory:", "file:x?mode=ro", "Zoë’s 猫.db"):
+        note(base := opened(Path(name)), "tea")
+        base.close()
+        assert (tmp_path / name).is_file()
+        assert notes(Path(name)) == ["tea"]
+
+
+# --- transactions --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, StoreError])
+def test_a_change_that_is_broken_off_leaves_nothing(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    base = opened(tmp_path / "notes.db")
+    note(base, "tea")
+    with pytest.raises(error), base.transaction():
+        base.run("INSERT INTO note VALUES ('half')")
+        raise error
+    with pytest.raises(StoreError, match=r"notes\.db: UNIQUE constraint failed"):
+        note(base, "jam", "tea")
+    assert notes(tmp_path / "notes.db") == ["tea"]
+    note(base, "jam")
+    assert notes(tmp_path / "notes.db") == ["jam", "tea"]
+
+
+def test_a_reading_transaction_sees_one_state(tmp_path: Path) -> None:
+    one, two = opened(tmp_path / "notes.db"), opened(tmp_path / "notes.db")
+    note(one, "tea")
+    with one.transaction("DEFERRED"):
+        assert one.value("SELECT count(*) FROM note") == 1
+        note(two, "jam")
+        assert one.value("SELECT count(*) FROM note") == 1
+    assert one.value("SELECT count(*) FROM note") == 2
+
+
+def test_locked_for_longer_than_the_time_out(tmp_path: Path) -> None:
+    one, two = opened(tmp_path / "notes.db"), opened(tmp_path / "notes.db", timeout_seconds=0.05)
+    with one.transaction():
+        one.run("INSERT INTO note VALUES ('tea')")
+        with pytest.raises(StoreError, match=r"^notes\.db: locked by another program for longer"):
+            note(two, "jam")
+        assert two.value("SELECT count(*) FROM note") == 0  # reading is never locked
+    note(two, "jam")
+    assert notes(tmp_path / "notes.db") == ["jam", "tea"]
+
+
+def test_a_closed_file_says_so(tmp_path: Path) -> None:
+    base = opened(tmp_path / "notes.db")
+    base.close()
+    with pytest.raises(StoreError, match="closed database"):
+        note(base, "tea")
+
+
+# --- disks that refuse ---------------------------------------------------------------------
+
+
+def test_a_read_only_file_is_read_and_never_changed(open_folder: Path) -> None:
+    path = open_folder / "notes.db"
+    note(base := opened(path), "tea")
+    base.close()
+    path.chmod(0o444)
+    before = path.read_bytes()
+    with as_nobody():
+        assert notes(path) == ["tea"]
+        base = opened(path)
+        with pytest.raises(StoreError, match=r"^notes\.db: read-only, the file or its folder"):
+            note(base, "jam")
+        base.close()
+    assert path.read_bytes() == before
+
+
+def test_a_read_only_folder_is_told(open_folder: Path) -> None:
+    note(base := opened(open_folder / "notes.db"), "tea")
+    base.close()
+    (open_folder / "notes.db").chmod(0o444)
+    open_folder.chmod(0o555)
+    with as_nobody():
+        check_refused(open_folder / "notes.db", "read-only, the file or its folder")
+        check_refused(open_folder / "new.db", "cannot be opened: .* may you write to it")
+    assert [p.name for p in open_folder.iterdir()] == ["notes.db"]
+
+
+def test_a_file_that_may_not_be_read_is_told(open_folder: Path) -> None:
+    opened(open_folder / "notes.db").close()
+    (open_folder / "notes.db").chmod(0o000)
+    with as_nobody(), pytest.raises(StoreError, match=r"^notes\.db: cannot be opened"):
+        opened(open_folder / "notes.db")
+
+
+def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    note(base := opened(path), *(f"{n:0500d}" for n in range(100)))
+    base.close()
+    content = bytearray(path.read_bytes())
+    content[2 * 4096 : 6 * 4096] = b"\xff" * 4 * 4096
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"^notes\.db: damaged: go back to a copy"):
+        notes(path)
+
+
+# --- two programs --------------------------------------------------------------------------
+
+
+def open_and_note(folder: Path, name: str, rounds: int) -> None:
+    for n in range(rounds):
+        base = opened(folder / f"{n}.db", timeout_seconds=60)
+        note(base, name)
+        base.close()
+
+
+def test_four_programs_open_new_files_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=open_and_note, args=(tmp_path, name, 20)) for name in "abcd"]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    assert all(notes(tmp_path / f"{n}.db") == list("abcd") for n in range(20))
