@@ -32,9 +32,9 @@ CHAPTERS = (
     Chapter("05", "BM25", "search by exact words", 55),
     Chapter("06", "entity boost", "search by names", 45),
     Chapter("07", "fusion", "one ranking out of several", 65),
-    Chapter("08", "forgetting", "what to delete or review", 0),
-    Chapter("09", "strength-biased cosine", "memories made stronger", 0),
-    Chapter("10", "librarian", "the whole pipeline", 0),
+    Chapter("08", "forgetting", "what to delete or review", 65),
+    Chapter("09", "strength-biased cosine", "memories made stronger", 50),
+    Chapter("10", "librarian", "the whole pipeline", 65),
     Chapter("11", "what survived", "what measuring kept", 0),
 )
 ROWS = ("three parts of a score", "put together, and more ways to search", "a librarian at work")

@@ -3,6 +3,7 @@
 import base64
 import functools
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # O
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
+WIDTH = 88  # characters a line below a picture: a wider one JupyterLab breaks inside numbers
 STYLE = {
     "font.size": 10,
     "font.family": "DejaVu Sans",
@@ -55,7 +57,7 @@ class Picture:
 
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
-        print(self.sentence)
+        print(textwrap.fill(self.sentence, WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def axes(width: float = 7.0, height: float = 3.2) -> tuple[Figure, Axes]:

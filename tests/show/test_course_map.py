@@ -26,7 +26,7 @@ def test_what_is_here_has_a_notebook_that_names_the_same_minutes_and_the_rest_ha
             assert found == [], f"{chapter.number} is there: give it its minutes"
             continue
         assert [path.stem for path in found] == [
-            f"{chapter.number}_{chapter.topic.lower().replace(' ', '_')}"
+            f"{chapter.number}_{re.sub('[ -]', '_', chapter.topic.lower())}"
         ]
         first = "".join(json.loads(found[0].read_text(encoding="utf-8"))["cells"][0]["source"])
         told = re.search(r"\*\*Time\*\* (\d+) minutes", first)

@@ -109,6 +109,19 @@ def test_a_shown_picture_prints_its_sentence_below(
     assert capsys.readouterr().out == picture.sentence + "\n"
 
 
+def test_a_long_sentence_breaks_between_words_and_only_where_it_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **how: shown.append(data))
+    names = [f"a-long-name-{i}" for i in range(20)]
+    picture = plots.bars(names, np.linspace(0, 1, 20), "score")
+    picture._ipython_display_()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 3 and max(map(len, lines)) <= 88
+    assert " ".join(lines) == picture.sentence == shown[0]["text/plain"]
+
+
 @pytest.mark.parametrize("kind", ["bars", "stacked bars", "lines"])
 def test_the_axes_are_labelled(kind: str) -> None:
     ax = axes(pictures()[kind])

@@ -42,7 +42,7 @@ def render(values: parts.Values, cards: pd.DataFrame, documents: Documents, firs
     )
     order = rank_order(index.scores(terms), cards.index)[: min(ROWS, matched)].tolist()
     if not order:
-        return parts.table(caption + " All scores are 0: the order says nothing.", (), ())
+        return parts.line(caption + " All scores are 0: the order says nothing.")
     before = rank_order(first.scores(TOKENIZERS[START["tokenizer"]](question)), cards.index)
     place = {row: rank for rank, row in enumerate(before.tolist(), start=1)}
     each = {term: index.scores([term] * times) for term, times in Counter(terms).items()}

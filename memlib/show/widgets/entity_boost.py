@@ -1,6 +1,6 @@
 """Chapter 06's widget: type a question; which names it holds, what each is worth, who gains."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from typing import Any
@@ -13,6 +13,7 @@ from memlib.entity_boost import DAMPING, damp, damp_by_square, entity_boost, nam
 from memlib.normalization import min_max
 from memlib.ranking import rank_order
 from memlib.show.widgets import parts
+from memlib.sources.cards import names_on
 
 FORMS = (
     ("1 / log2(1 + df)", "log2"),
@@ -26,12 +27,6 @@ START: dict[str, Any] = {
     "aliases": True,
 }
 ROWS = 8  # a long table is cut here, and says so
-
-
-def names_on(entities: Iterable[Iterable[str]], aliases: Mapping[str, str]) -> list[set[str]]:
-    """The names on each card: "Liz:person" becomes "Elizabeth" where aliases say so."""
-    plain = [[entity.rpartition(":")[0] for entity in row] for row in entities]
-    return [{aliases.get(name, name) for name in row} for row in plain]
 
 
 def damping(values: parts.Values) -> Callable[[Any], Floats]:
@@ -51,11 +46,13 @@ def render(values: parts.Values, cards: pd.DataFrame, aliases: Mapping[str, str]
     cards    needs the columns text and entities
     aliases  other spelling -> name, used where values["aliases"] is true
     """
+    if not str(values["question"]).strip():
+        return parts.error_line("the question is empty: type one, then press Enter")
     known_as = aliases if values["aliases"] else {}
     held = names_on(cards["entities"], known_as)
     found = names_in(values["question"], set().union(*held), known_as)
     if not found:
-        return parts.worked("The question names nobody on a card: every boost is 0.")
+        return parts.line("The question names nobody on a card: every boost is 0.")
     worth = damping(values)
     df = [sum(name in names for names in held) for name in found]
     each = [float(worth(n)) for n in df]
@@ -96,4 +93,10 @@ def explore(cards: pd.DataFrame, aliases: Mapping[str, str]) -> Any:
         "strength": parts.slider("strength (square)", START["strength"], 0, 0.01, 0.0001),
         "aliases": parts.choice("aliases", ((told, True), ("none", False)), START["aliases"]),
     }
+
+    def only_of_the_square(_: Any = None) -> None:
+        controls["strength"].disabled = controls["damping"].value != "square"
+
+    controls["damping"].observe(only_of_the_square, names="value")
+    only_of_the_square()
     return parts.panel(lambda values: render(values, cards, aliases), controls)

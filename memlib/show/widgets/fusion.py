@@ -98,7 +98,7 @@ def explore(results: pd.DataFrame) -> Any:
         "tokenizer": parts.choice("tokenizer", level["tokenizer"], START["tokenizer"]),
         "entity": parts.choice("entity", READINGS, START["entity"]),
         "split": parts.choice("questions", level["split"], START["split"]),
-        "k": parts.choice("k: how many are retrieved", level["k"], START["k"]),
+        "k": parts.choice("k: number retrieved", level["k"], START["k"]),
         "normalizer": parts.choice("normaliser", NORMALIZERS, START["normalizer"]),
         "weights": parts.choice(
             "dense/BM25/entity", [(said(w), w) for w in weights], START["weights"]

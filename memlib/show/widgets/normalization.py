@@ -44,18 +44,25 @@ def render(
     before = _ranks(start.total, cards.index)
     order = rank_order(score.total, cards.index)
     full = max(sum(weights), 1e-9)
+    level = len(order) > 1 and bool(np.ptp(score.total) == 0)
     body = []
     for rank, row in enumerate(order[:ROWS], start=1):
         pieces = {n: w * p[row] for n, w, p in zip(NAMES, weights, score[:3], strict=True)}
-        mark = "<b>inject</b>" if rank <= INJECTED else ""
+        mark = "<b>inject</b>" if rank <= INJECTED and not level else ""
+        arrow = "" if level else parts.moved(int(before[row]), rank)
         fact = escape(str(cards["text"].iloc[row]))
         fact = f"<b>→ {fact}</b>" if cards.index[row] == values["card"] else fact
-        cells = [str(rank), parts.moved(int(before[row]), rank), fact]
+        cells = [str(rank), arrow, fact]
         cells += [f"{part[row]:.2f}" for part in score]
         body.append([*cells, parts.stacked(pieces, full), mark])
     said = ", ".join(f"{name} × {w:.2f}" for name, w in zip(NAMES, weights, strict=True))
     days = half_life_days(values["decay"])
-    caption = f"{said}; recency halves every {days:.1f} days. ▲▼ against all weights 1."
+    fades = "never fades" if np.isinf(days) else f"halves every {days:.1f} days"
+    caption = f"{said}; recency {fades}. "
+    if level:
+        caption += f"All totals are {score.total[0]:.2f}: the order says nothing."
+    else:
+        caption += f"▲▼ against all weights 1, decay {START['decay']}."
     if len(order) > ROWS:
         caption += f" The first {ROWS} of {len(order)} cards."
     header = ("rank", "moved", "fact", "rel", "rec", "imp", "total", "weighted parts", "")

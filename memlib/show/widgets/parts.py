@@ -8,8 +8,10 @@ import ipywidgets as widgets
 
 COLORS = ("#0072B2", "#E69F00", "#009E73")
 STRIPES = ("0deg", "45deg", "90deg")  # the second cue beside the colour
-INK = "color: var(--jp-content-font-color1, #222)"
-WIDE = {"description_width": "15em"}
+INK = "color: var(--jp-content-font-color1, #222);line-height:1.35"  # JupyterLab's is 28 px
+SCROLL = "overflow-x:auto;container-type:inline-size;width:0;min-width:100%"  # never over the page
+FACTS = ("fact", "card")  # columns of long text, which a narrow page must not squeeze
+WIDE = {"description_width": "12.5em"}
 
 Values = Mapping[str, Any]
 
@@ -84,23 +86,31 @@ def error_line(message: str) -> str:
     return f'<p role="alert" style="{INK}"><b>Cannot show this:</b> {escape(message)}</p>'
 
 
+def line(message: str) -> str:
+    """A sentence where there is no table to show."""
+    return f'<p style="{INK}">{escape(message)}</p>'
+
+
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """An HTML table of cells that are HTML already; the last column takes what is left."""
+    """An HTML table of cells that are HTML already; on a narrow page it scrolls by itself."""
+    pad = "padding:.2em .6em"
+    wide = {name: ";min-width:14em" for name in FACTS}
     head = "".join(
-        f'<th scope="col" style="text-align:left;padding:0 .6em">{h}</th>' for h in header
+        f'<th scope="col" style="text-align:left;{pad}{wide.get(h, "")}">{h}</th>' for h in header
     )
     body = "".join(
-        "<tr>" + "".join(f'<td style="padding:0 .6em">{cell}</td>' for cell in row) + "</tr>"
-        for row in rows
+        "<tr>" + "".join(f'<td style="{pad}">{cell}</td>' for cell in row) + "</tr>" for row in rows
     )
     return (
+        f'<div style="{SCROLL}">'
         f'<table style="{INK};border-collapse:collapse;font-variant-numeric:tabular-nums">'
-        f'<caption style="text-align:left;{INK}">{escape(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f'<caption style="text-align:left;{INK}">'
+        f'<div style="max-width:100cqw">{escape(caption)}</div></caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def stacked(parts: Mapping[str, float], full: float, width_em: float = 14) -> str:
+def stacked(parts: Mapping[str, float], full: float, width_em: float = 9) -> str:
     """A bar of coloured and striped parts; `full` is the value that fills the width."""
     told = ", ".join(f"{name} {value:.2f}" for name, value in parts.items())
     pieces = "".join(
@@ -136,4 +146,4 @@ def moved(before: int, now: int) -> str:
 
 def worked(text: str) -> str:
     """Preformatted text: a row worked out by hand."""
-    return f'<pre style="{INK};background:none;overflow-x:auto">{escape(text)}</pre>'
+    return f'<pre style="{INK};background:none;{SCROLL}">{escape(text)}</pre>'

@@ -86,7 +86,7 @@ def render(values: parts.Values, embedder: Embedder) -> str:
     if len(order) > 1:
         caption += f" First place leads by {rel[order[0]] - rel[order[1]]:.4f}."
     if other:
-        caption += f" ▲▼ against “{other}”, which puts first: {cards[before[0]]}"
+        caption += f" ▲▼ against “{other}”, where “{cards[before[0]]}” is first."
     caption += "".join(f" {note}." for note in notes(embedder, [question, *cards]))
     if len(order) > ROWS:
         caption += f" The first {ROWS} of {len(order)} cards."

@@ -100,7 +100,8 @@ def test_a_word_on_one_card_is_said_in_the_singular() -> None:
 def test_a_question_without_a_card_s_word_has_no_order(question: str) -> None:
     html = render(question=question)
     assert rows(html) == []
-    assert "0 of 208 cards hold a word of it. All scores are 0" in caption(html)
+    assert "0 of 208 cards hold a word of it. All scores are 0" in plain(html)
+    assert html.startswith("<p") and "<table" not in html
 
 
 def test_an_empty_question_is_said_in_a_line() -> None:

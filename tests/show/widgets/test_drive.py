@@ -3,22 +3,33 @@
 A callback that raises goes unnoticed in a notebook run, and so does a slider that moves nothing.
 """
 
+import atexit
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import ipywidgets
 import pandas as pd
 import pytest
 
+from memlib.librarian import Librarian
 from memlib.measure_locomo import committed
 from memlib.recency import age_hours, recency
 from memlib.show import widgets
 from memlib.show.widgets import parts
 from memlib.similarity import cosine
-from memlib.sources.cards import COURSE_NOW, PUBLISHED_QUESTION, load_cards, published_cards
+from memlib.sources.cards import (
+    COURSE_NOW,
+    PUBLISHED_QUESTION,
+    load_cards,
+    load_exam,
+    published_cards,
+)
 from memlib.sources.embedders import Bundled, Embedder, Published, Recorded
+from memlib.sources.store import Store
 
 NAMES = sorted(m.name for m in pkgutil.iter_modules(widgets.__path__) if m.name != "parts")
 OTHER_TEXT = {  # a second text for a field, by its label; else a line is added
@@ -46,6 +57,28 @@ def all_cards() -> dict[str, Any]:
     return course(load_cards(), Recorded())
 
 
+def asked() -> dict[str, Any]:
+    cards, questions, model = load_cards(), list(load_exam()["question"]), Recorded()
+    queries = dict(zip(questions, model.embed(questions, role="query"), strict=True))
+    return {"cards": cards, "vectors": model.embed(list(cards["text"])), "queries": queries}
+
+
+def swept() -> dict[str, Any]:
+    cards = load_cards()
+    vectors = Recorded().embed(list(cards["text"]))
+    return {"cards": cards, "vectors": vectors, "now": COURSE_NOW}
+
+
+def served() -> dict[str, Any]:
+    cards, model, folder = load_cards(), Recorded(), TemporaryDirectory()
+    store = Store(Path(folder.name) / "cards.db")
+    atexit.register(folder.cleanup)
+    atexit.register(store.close)
+    store.add_many(cards, model.embed(list(cards["text"])), model.id, COURSE_NOW)
+    questions = list(load_exam()["question"])
+    return {"librarian": Librarian(store, model), "questions": questions, "now": COURSE_NOW}
+
+
 def pick(from_: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: from_[name] for name in names}
 
@@ -64,6 +97,9 @@ ARGUMENTS: dict[str, list[Callable[[], dict[str, Any]]]] = {  # what explore(...
     ],
     "entity_boost": [lambda: {"cards": load_cards(), "aliases": {"Liz": "Elizabeth"}}],
     "fusion": [lambda: {"results": committed().results}],
+    "forgetting": [swept],
+    "librarian": [served],
+    "strength": [asked],
 }
 CASES = [(name, make) for name in NAMES for make in ARGUMENTS.get(name, [])]
 

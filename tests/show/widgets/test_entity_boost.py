@@ -80,9 +80,26 @@ def test_aliases_join_a_sister_s_two_names():
     assert tables(render(question="liz?"))[0][0][:2] == ["Elizabeth", "9"]
 
 
-@pytest.mark.parametrize("question", ["", "  ", "What should I cook tonight?", "Who is Zoe?"])
+@pytest.mark.parametrize("question", ["What should I cook tonight?", "Who is Zoe?"])
 def test_a_question_that_names_nobody_says_so(question):
     assert "names nobody on a card: every boost is 0" in plain(render(question=question))
+
+
+@pytest.mark.parametrize("question", ["", "  "])
+def test_an_empty_question_is_said_in_a_line(question):
+    assert "the question is empty: type one" in render(question=question)
+
+
+def test_the_strength_can_be_moved_only_where_it_counts():
+    _, damping, strength, _, reset, _ = widget.explore(CARDS, ALIASES).children
+    assert strength.disabled
+    damping.value = "square"
+    assert not strength.disabled
+    damping.value = "none"
+    assert strength.disabled
+    damping.value = "square"
+    reset.click()
+    assert strength.disabled
 
 
 def test_html_in_a_name_or_a_card_is_text():

@@ -60,7 +60,6 @@ def leader(**changes: object) -> str:
         {},
         {"recency": 2.0},
         {"recency": 2.1},
-        {"relevance": 0.0, "recency": 0.0, "importance": 0.0},
         {"relevance": 3.0, "recency": 0.35, "importance": 1.27},
         {"decay": 0.9},
         {"decay": 1.0},
@@ -89,7 +88,7 @@ def test_every_number_in_the_table_by_the_oracle(changes: dict[str, float]) -> N
         arrow = f"▲{climbed}" if climbed > 0 else f"▼{-climbed}" if climbed else "·"
         assert shown.moved == arrow
         bars = [float(em) for em in re.findall(r"height:\.9em;width:([\d.]+)em", shown.bars)]
-        assert sum(bars) == pytest.approx(14 * total[row] / max(sum(weights), 1e-9), abs=0.02)
+        assert sum(bars) == pytest.approx(9 * total[row] / max(sum(weights), 1e-9), abs=0.02)
 
 
 def test_the_start_is_the_published_table_with_the_erratum_mended() -> None:
@@ -117,7 +116,8 @@ def test_the_caption_tells_the_weights_and_the_half_life() -> None:
     caption = plain(render(recency=2.1).partition("<thead>")[0])
     assert "relevance × 1.00, recency × 2.10, importance × 1.00" in caption
     assert "recency halves every 5.8 days" in caption
-    assert "▲▼ against all weights 1" in caption
+    assert "▲▼ against all weights 1, decay 0.995." in caption
+    assert "recency never fades. ▲▼" in plain(render(decay=1.0))
 
 
 def test_the_chosen_row_is_worked_out_beneath() -> None:
@@ -132,11 +132,20 @@ def test_the_chosen_row_is_worked_out_beneath() -> None:
     assert "2.10 x (0.995000 - 0.000044) / (0.995000 - 0.000044) =  2.1000" in other
 
 
-def test_weights_of_zero_divide_by_nothing() -> None:
-    shown = rows(render(relevance=0.0, recency=0.0, importance=0.0))
-    assert {row.total for row in shown} == {"0.00"}
+def test_weights_of_zero_divide_by_nothing_and_give_no_order() -> None:
+    html = render(relevance=0.0, recency=0.0, importance=0.0)
+    shown = rows(html)
+    assert {(row.moved, row.total, row.mark) for row in shown} == {("", "0.00", "")}
+    assert {row.bars.count("width:0.00em") for row in shown} == {3}
+    assert "All totals are 0.00: the order says nothing." in plain(html) and "▲▼" not in html
     names = [IDS[list(CARDS["text"]).index(plain(row.fact).removeprefix("→ "))] for row in shown]
     assert names == sorted(IDS)
+
+
+def test_one_card_alone_is_ranked_as_ever() -> None:
+    html = widget.render(START | {"card": "birthday"}, CARDS[:1], COSINES[:1], HOURS[:1])
+    (only,) = rows(html)
+    assert (only.moved, only.mark) == ("·", "<b>inject</b>") and "says nothing" not in html
 
 
 def test_ten_thousand_cards_are_cut_at_twenty_rows() -> None:

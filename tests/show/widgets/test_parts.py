@@ -62,7 +62,7 @@ def test_every_control_has_room_for_its_label() -> None:
         parts.text("cards, one a line", "a\nb", rows=8),
     ):
         assert control.description
-        assert control.style.description_width == "15em"
+        assert control.style.description_width == "12.5em"
         assert "98%" in control.layout.width
 
 
@@ -157,11 +157,11 @@ def widths(html: str) -> list[float]:
 @pytest.mark.parametrize(
     ("values", "full", "total"),
     [
-        ((1.0, 0.5, 0.25), 3.0, 14 * 1.75 / 3),
-        ((1.0, 1.0, 1.0), 3.0, 14.0),
+        ((1.0, 0.5, 0.25), 3.0, 9 * 1.75 / 3),
+        ((1.0, 1.0, 1.0), 3.0, 9.0),
         ((0.0, 0.0, 0.0), 3.0, 0.0),
         ((0.0, 0.0, 0.0), 0.0, 0.0),
-        ((2.1, 0.07, 0.71), 4.1, 14 * 2.88 / 4.1),
+        ((2.1, 0.07, 0.71), 4.1, 9 * 2.88 / 4.1),
     ],
 )
 def test_the_widths_of_a_stacked_bar_add_up(
@@ -170,7 +170,7 @@ def test_the_widths_of_a_stacked_bar_add_up(
     html = parts.stacked(dict(zip("abc", values, strict=True)), full)
     assert len(widths(html)) == 3
     assert sum(widths(html)) == pytest.approx(total, abs=0.02)
-    assert "width:14em" in html
+    assert "width:9em" in html
 
 
 def test_a_stacked_bar_can_be_told_without_seeing_its_colours() -> None:
@@ -186,10 +186,22 @@ def test_a_stacked_bar_can_be_told_without_seeing_its_colours() -> None:
 def test_a_table_has_a_caption_a_header_and_its_rows() -> None:
     html = parts.table("Weights & parts", ("rank", "fact"), [("1", "<b>Sam</b>"), ("2", "Miso")])
     tags = Tags(html)
-    assert tags.seen[:2] == ["table", "caption"]
+    assert tags.seen[:3] == ["div", "table", "caption"]
     assert [tags.seen.count(tag) for tag in ("th", "tr", "td", "b")] == [2, 3, 4, 1]
     assert tags.words == ["Weights & parts", "rank", "fact", "1", "Sam", "2", "Miso"]
     assert html.count('scope="col"') == 2
+
+
+def test_a_table_scrolls_by_itself_and_keeps_room_for_its_facts() -> None:
+    html = parts.table("Weights", ("rank", "fact"), [("1", "Sam")])
+    assert html.startswith('<div style="overflow-x:auto;') and html.endswith("</table></div>")
+    rank, fact = re.findall(r'<th scope="col" style="([^"]*)">', html)
+    assert "min-width:14em" in fact and "min-width" not in rank
+
+
+def test_what_can_wrap_has_lines_that_hold_together() -> None:
+    for html in (parts.line("a"), parts.error_line("a"), parts.table("a", ("b",), [])):
+        assert "line-height:1.35" in html
 
 
 @pytest.mark.parametrize(
@@ -197,6 +209,7 @@ def test_a_table_has_a_caption_a_header_and_its_rows() -> None:
     [
         parts.error_line(HOSTILE),
         parts.worked(HOSTILE),
+        parts.line(HOSTILE),
         parts.table(HOSTILE, ("a",), [("b",)]),
         parts.stacked({HOSTILE: 0.5}, 1),
     ],
