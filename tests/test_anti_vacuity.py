@@ -33,6 +33,7 @@ FORMULAS = (
     Break("checks", "numbers", "array < low", "array < low - 1"),
     Break("checks", "same_length", "> 1", "> 2"),
     Break("checks", "card_ids", "not index.is_unique", "False"),
+    Break("checks", "finite_fields", "ndim=0", "missing=True"),
     Break("similarity", "cosine", '_units("query", q)', "q"),
     Break("similarity", "cosine_of_units", "< 1e-3", "< 1e3"),
     Break("similarity", "euclidean", "axis=1", "axis=1, ord=1"),
@@ -60,6 +61,25 @@ FORMULAS = (
     Break("fusion", "weighted_sum", "weight * (", "("),
     Break("fusion", "competition_ranks", '"right"', '"left"'),
     Break("fusion", "reciprocal_rank_fusion", "(values[on])", "(values)[on]"),
+    Break("forgetting", "usage_raw", "VIEW * seen + CITE", "VIEW * seen + VIEW"),
+    Break("forgetting", "usage", "eps=eps", "eps=0"),
+    Break("forgetting", "forget_score", "(1 - used)", "used"),
+    Break("forgetting", "duplicate_ratio", "(-weight[row], age[row]", "(-weight[row], -age[row]"),
+    Break("forgetting", "retention", "elif not pin and", "elif"),
+    Break("forgetting", "recall_probability", "-t / tau", "-t / 5 * tau"),
+    Break("forgetting", "days_until_due", "1 / level", "2 / level"),
+    Break("forgetting", "next_tau", "- weights.bad", "+ weights.bad"),
+    Break("forgetting", "next_interval", "* u), 9)", "* u), 99)"),
+    Break("strength", "strength_of_vector", "a.std(axis=1)", "a.std(axis=1, ddof=1)"),
+    Break("strength", "biased_cosine", "len(b) * eps_a", "eps_a"),
+    Break("strength", "strength_slope", "len(b) * float", "float"),
+    Break("strength", "bounded_strength", "(1 - c)", "(1 + c)"),
+    Break("relevance", "relevance", ".clip(0, 1)", ""),
+    Break("relevance", "question_tags", """f" {' '.join(_words(tag))} " in""", "tag in"),
+    Break("relevance", "tag_match", "asked | set(t)", "asked"),
+    Break("relevance", "title_hit", "min(1.0, ", "max(0.0, "),
+    Break("ranking", "final_score", "- weights.w_duplicate", "+ weights.w_duplicate"),
+    Break("ranking", "pick_diverse", "np.maximum(penalty, (", "np.maximum(0, ("),
     Break("ranking", "three_part_score", "w[1] * f", "f"),
     Break("ranking", "rank_order", "-values[row]", "-round(values[row], 1)"),
     Break("evaluation", "sit_exam", "<= top_k", "< top_k"),
@@ -77,6 +97,16 @@ CONSTANTS = (  # (module, line as it stands, line broken)
     ("ranking", "INJECTED = 3", "INJECTED = 4"),
     ("fusion", "RRF_K = 60", "RRF_K = 61"),
     ("fusion", '"dense": 0.8', '"dense": 0.7'),
+    ("ranking", "MMR_LAMBDA = 0.8", "MMR_LAMBDA = 0.7"),
+    ("ranking", "w_duplicate: float = 0.15", "w_duplicate: float = 0.16"),
+    ("relevance", "tags: float = 0.05", "tags: float = 0.06"),
+    ("relevance", "EXACT, PREFIX, NGRAM = 1.0, 0.5, 0.2", "EXACT, PREFIX, NGRAM = 1.0, 0.4, 0.2"),
+    ("forgetting", "pinned: float = 0.30", "pinned: float = 0.31"),
+    ("forgetting", "hard: float = 0.8", "hard: float = 0.7"),
+    ("forgetting", '"working": 7.0', '"working": 8.0'),
+    ("forgetting", "RECALL_DUE = 0.7", "RECALL_DUE = 0.6"),
+    ("forgetting", "FIRST_INTERVALS = (1, 6)", "FIRST_INTERVALS = (1, 5)"),
+    ("strength", "ALPHA, BETA = 0.5, 0.5", "ALPHA, BETA = 0.5, 0.4"),
 )
 
 
@@ -155,7 +185,8 @@ def test_a_changed_constant_is_noticed(copy, module, old, new):
 def test_one_digit_in_a_stored_table_is_noticed(copy, chapter):
     path = copy / chapter.relative_to(ROOT)
     notebook = nbformat.read(path, as_version=4)
-    outputs = [o for c in notebook.cells for o in c.get("outputs", []) if "text" in o]
+    texts = [o for c in notebook.cells for o in c.get("outputs", []) if "text" in o]
+    outputs = [output for output in texts if re.search(r"\d", output.text)]
     table = max(outputs, key=lambda output: output.text.count("\n"))
     digit = max(re.finditer(r"\d", table.text), key=lambda m: m.start())
     other = str((int(digit.group()) + 1) % 10)
@@ -183,6 +214,13 @@ def test_a_changed_constant_turns_its_chapter_red(copy, chapter):
         "05": ("bm25", "K1, B = 1.5, 0.75", "K1, B = 1.4, 0.75"),
         "06": ("entity_boost", "1 / np.log2(1 +", "1 / np.log2(2 +"),
         "07": ("fusion", "RRF_K = 60", "RRF_K = 50"),
+        "08": (
+            "forgetting",
+            "VIEW, CITE, EDIT = 1.0, 2.0, 0.5",
+            "VIEW, CITE, EDIT = 1.0, 2.0, 0.6",
+        ),
+        "09": ("strength", "ALPHA, BETA = 0.5, 0.5", "ALPHA, BETA = 0.5, 0.6"),
+        "10": ("ranking", "relevance: float = 0.50", "relevance: float = 0.51"),
     }[chapter.stem[:2]]
     path = copy / "memlib" / f"{module}.py"
     text = path.read_text(encoding="utf-8").replace(old, new)
