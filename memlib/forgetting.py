@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from memlib.checks import Floats, card_ids, finite_fields, numbers, same_length
 from memlib.normalization import min_max
@@ -169,6 +170,30 @@ def duplicate_ratio(
         above = np.arange(alike.shape[1]) < start + np.arange(len(rows))[:, None]
         ratio[rows] = np.where(above, alike, 0).max(axis=1).clip(0, 1)
     return ratio
+
+
+def outranks(
+    importance: ArrayLike, age_days: ArrayLike, ids: Sequence[str] | pd.Index, row: int
+) -> NDArray[np.bool_]:
+    """Which cards outrank one: more important, else newer, else earlier by id.
+
+    importance  shape (n,);  age_days  shape (n,), days since creation;  ids  n distinct str
+    row         the card that is compared
+    returns     shape (n,), False for the card itself
+    Raises ValueError for lengths that differ or a value that is not finite.
+    Source: this course; the rule behind `duplicate_ratio`.
+
+    >>> outranks([0.5, 0.9, 0.5], [1, 1, 2], ["a", "b", "c"], row=0)
+    array([False,  True, False])
+    """
+    weight = numbers("importance", importance, ndim=1)
+    age = numbers("age_days", age_days, low=0, ndim=1)
+    names = card_ids(ids)
+    same_length(importance=weight, age_days=age, ids=names)
+    earlier = np.array([name < names[row] for name in names], dtype=bool)
+    newer = (age < age[row]) | ((age == age[row]) & earlier)
+    above: NDArray[np.bool_] = (weight > weight[row]) | ((weight == weight[row]) & newer)
+    return above
 
 
 def retention(

@@ -34,7 +34,8 @@ def weighted_sum(
     """
     if signals.keys() != weights.keys() or not signals:
         raise ValueError(f"signals {sorted(signals)} and weights {sorted(weights)}: names differ")
-    raw = {name: numbers(name, values, ndim=1) for name, values in signals.items()}
+    first = next(iter(signals.values()))
+    raw = {name: numbers(name, values, ndim=1, like=first) for name, values in signals.items()}
     same_length(**raw)
     total = np.zeros(len(next(iter(raw.values()))))
     for name, values in raw.items():
@@ -84,7 +85,7 @@ def reciprocal_rank_fusion(
     k = float(numbers("rrf_k", rrf_k, low=np.nextafter(0, 1), ndim=0))
     if len(lists) == 0:
         raise ValueError("lists is empty: fusion needs at least one ranking")
-    scores = [numbers(f"lists[{i}]", values, ndim=1) for i, values in enumerate(lists)]
+    scores = [numbers(f"lists[{i}]", x, ndim=1, like=lists[0]) for i, x in enumerate(lists)]
     held = [None] * len(scores) if matched is None else list(matched)
     same_length(lists=scores, matched=held)
     same_length(**{f"lists[{i}]": values for i, values in enumerate(scores)})

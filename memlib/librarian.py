@@ -194,26 +194,48 @@ class Librarian:
         """Apply the retention policy one card at a time, most at risk first.
 
         Soft-forgotten cards can be restored. Cards due for hard deletion are deleted only with
-        confirm=True; without it they are listed and kept. After each card the rest is judged anew,
-        so of two copies one stays.
+        confirm=True; without it they are listed and kept. Use is judged once, on the cards as they
+        are now; likeness anew before each card, so of two copies one stays. A card that changed
+        meanwhile, or that the store refuses to give up, is listed with done False.
         returns  the cards that were due, with score, decision and done
         """
+        before, table, rules = self.store.cards(), self.forget_scores(now), self.settings
+        age = age_hours(before["created_at"], [None] * len(before), now) / 24
+        vectors, left = _units(self.store.vectors(list(table.index))), np.ones(len(table), bool)
+        due = np.flatnonzero(table["decision"] != "keep")
         done: list[dict[Any, Any]] = []
-        while True:
-            table = self.forget_scores(now)
-            listed = table.index.isin([row["id"] for row in done])
-            due = table[(table["decision"] != "keep") & ~listed]
-            if due.empty:
-                break
-            row = rank_order(due["score"], due.index, top_k=1)[0]
-            id, soft = due.index[row], due["decision"].iloc[row] == "soft"
-            if soft:
-                self.store.soft_forget(id, now)
-            elif confirm:
-                self.store.purge([id], confirm=True)
-            done.append({"id": id, **due.iloc[row].to_dict(), "done": soft or confirm})
+        for row in due[rank_order(table["score"].iloc[due], table.index[due])]:
+            card: dict[Any, Any] = table.iloc[row].to_dict()
+            above = left & forgetting.outranks(
+                table["importance"].to_numpy(), age, table.index, row
+            )
+            alike = max(0.0, *(vectors[above] @ vectors[row])) if above.any() else 0.0
+            card["score"] += rules.forget.duplicate * (min(alike, 1.0) - card["dup_ratio"])
+            pin, kind, days = before["pinned"].iloc[row], card["kind"], age[row]
+            judged = forgetting.retention([card["score"]], [days], [kind], [pin], rules.policy)[0]
+            if judged != "keep":
+                try:
+                    gone = self._let_go(before.iloc[[row]], judged, now, confirm)
+                except RuntimeError:  # the store refused this card
+                    if not done:  # nothing was changed yet, so nothing is lost by saying why
+                        raise
+                    gone = False
+                left[row] = not gone
+                id = table.index[row]
+                done.append({"id": id, **card, "decision": judged, "done": gone})
         columns = ["id", "text", "kind", "score", "decision", "done"]
         return pd.DataFrame(done, columns=columns).set_index("id")
+
+    def _let_go(self, card: pd.DataFrame, decision: str, now: datetime, confirm: bool) -> bool:
+        """Forget or delete one card, if it is still as it was judged; whether it is gone."""
+        id = str(card.index[0])
+        if not self.store.cards(ids=[id]).equals(card):
+            return False
+        if decision == "soft":
+            self.store.soft_forget(id, now)
+        elif confirm:
+            self.store.purge([id], confirm=True)
+        return decision == "soft" or confirm
 
     def due(self, now: datetime) -> pd.DataFrame:
         """Cards whose recall probability has fallen to 0.7, the most faded first; changes nothing.
@@ -296,5 +318,9 @@ class _Shelf(NamedTuple):
 
 def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of length 1: a store keeps vectors of any length, a cosine is of directions."""
-    length: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / length
+    if not vectors.size:
+        return vectors
+    scaled = vectors / np.abs(vectors).max(axis=1, keepdims=True)  # squares of huge ones overflow
+    length: NDArray[np.float32] = np.linalg.norm(scaled, axis=1, keepdims=True)
+    units: NDArray[np.float32] = scaled / length
+    return units

@@ -192,8 +192,8 @@ def _told(found: Measured) -> str:
     """Whether anything differs from what is committed."""
     try:
         old = committed()
-    except FileNotFoundError:
-        return "nothing was committed before"
+    except (FileNotFoundError, pd.errors.EmptyDataError, pd.errors.ParserError):
+        return "nothing that can be compared was committed before"
     pairs = zip(FILES, found, old, strict=True)
     differ = [name for name, new, was in pairs if _csv(new) != _csv(was)]
     change = f"recall by up to {largest_difference(found, old):.2f} points"

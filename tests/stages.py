@@ -28,6 +28,7 @@ TEST = CHECK | {
     "install": [*PYTEST, "tests/test_install.py", "-m", "slow"],
     "alone and offline": [*PYTEST, "tests/notebooks", "-m", "slow"],
     "anti-vacuity": [*PYTEST, "tests/test_anti_vacuity.py", "-m", "slow"],
+    "store": [*PYTEST, "tests/sources/test_store.py", "-m", "slow"],
     "LoCoMo": [*PYTEST, "tests/test_measure_locomo.py", "-m", "slow"],
     "benchmarks, small": [sys.executable, "-m", "tests.benchmarks.run", "--small"],
 }

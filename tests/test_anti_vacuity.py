@@ -46,6 +46,17 @@ FORMULAS = (
     Break("importance", "importance", "PINNED_BOOST * pins", "pins"),
     Break("normalization", "min_max", "level)", "level + 1)"),
     Break("normalization", "z_score", "x.std()", "x.std(ddof=1)"),
+    Break("forgetting", "outranks", "weight > weight[row]", "weight < weight[row]"),
+    Break("librarian", "features", "settings.k_norm", "1.0"),
+    Break("librarian", "weight_of", 'cards["pinned"]', 'cards["views"] * 0'),
+    Break("librarian", "all_tags", "for tag in tags", "for tag in ()"),
+    Break("librarian", "Librarian.__init__", "settings or Settings()", "Settings()"),
+    Break("librarian", "Librarian.explain", "score >= low", "score > low"),
+    Break("librarian", "Librarian.search", "found.index.tolist()", "explained.index.tolist()"),
+    Break("librarian", "Librarian.forget_scores", "pinned=pinned", "pinned=pinned * False"),
+    Break("librarian", "Librarian.sweep", "left[row] = not gone", "left[row] = True"),
+    Break("librarian", "Librarian.due", "+ ROUNDING", ""),
+    Break("librarian", "Librarian.reviewed", "helpful=0", "helpful=1"),
     Break("bm25", "naive", ".lower()", ""),
     Break("bm25", "regex", ".lower()", ""),
     Break("bm25", "stem", " not in STOPWORDS", ""),
@@ -143,7 +154,7 @@ def in_function(source: str, name: str, old: str, new: str) -> str:
     for part in name.split("."):
         (node,) = [n for n in node.body if getattr(n, "name", "") == part]
     lines = source.splitlines(keepends=True)
-    start, end = node.body[1].lineno - 1, node.end_lineno
+    start, end = node.body[ast.get_docstring(node) is not None].lineno - 1, node.end_lineno
     body = "".join(lines[start:end])
     assert old in body, f"{name} does not hold {old!r}"
     return "".join(lines[:start]) + body.replace(old, new, 1) + "".join(lines[end:])
@@ -156,7 +167,8 @@ def formula_functions():
         for node in ast.parse(source).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 yield module, node.name
-            for inner in node.body if isinstance(node, ast.ClassDef) else ():
+            protocol = isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases)
+            for inner in node.body if isinstance(node, ast.ClassDef) and not protocol else ():
                 method = inner.name if isinstance(inner, ast.FunctionDef) else "_"
                 if method == "__init__" or not method.startswith("_"):
                     yield module, f"{node.name}.{method}"

@@ -26,6 +26,7 @@ from memlib.forgetting import (
     forget_score,
     next_interval,
     next_tau,
+    outranks,
     recall_probability,
     retention,
     usage,
@@ -532,3 +533,11 @@ def test_columns_of_pandas_in_another_order_are_refused() -> None:
         with pytest.raises(ValueError, match="bring both into one order, or pass"):
             call()
     assert forget_score(column, column, column, column, [0, 0]).shape == (2,)
+
+
+def test_one_card_outranks_another_by_importance_then_age_then_id() -> None:
+    weight, age, ids = [0.5, 0.9, 0.5, 0.5], [2, 9, 1, 2], ["b", "d", "c", "a"]
+    assert outranks(weight, age, ids, row=0).tolist() == [False, True, True, True]
+    assert not outranks(weight, age, ids, row=1).any()
+    with pytest.raises(ValueError, match="lengths differ"):
+        outranks(weight, age, ids[:2], row=0)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -245,3 +246,11 @@ def test_a_refusal_names_argument_row_and_value(call: Call, message: str) -> Non
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_signals_whose_pandas_indexes_differ_are_refused() -> None:
+    one, other = pd.Series([1, 0], ["x", "y"]), pd.Series([1, 0], ["y", "x"])
+    with pytest.raises(ValueError, match="one order"):
+        weighted_sum({"a": one, "b": other}, {"a": 1, "b": 1})
+    with pytest.raises(ValueError, match="one order"):
+        reciprocal_rank_fusion([one, other])

@@ -15,7 +15,9 @@ import pytest
 from memlib import forgetting
 from memlib.forgetting import FIRST_TAU_DAYS, RetentionPolicy, days_until_due
 from memlib.librarian import BELOW, LATER, PICKED, TOP_K, Librarian, Settings, features
+from memlib.ranking import FinalWeights
 from memlib.recency import age_hours
+from memlib.relevance import RelevanceWeights
 from memlib.sources.cards import COURSE_NOW, PUBLISHED_QUESTION, load_cards
 from memlib.sources.embedders import choose
 from memlib.sources.store import Store, StoreError
@@ -190,6 +192,19 @@ def test_vectors_of_any_length_are_compared_by_direction(toys: Store) -> None:
     assert librarian.explain("Who?", NOW)["dense"].tolist() == pytest.approx([0.6, 0.6])
     assert librarian.explain("Who?", NOW)["penalty"].tolist() == pytest.approx([0, 1])
     assert sorted(librarian.forget_scores(NOW)["dup_ratio"]) == pytest.approx([0, 1])
+
+
+def test_every_weight_can_be_changed(toys: Store) -> None:
+    put(toys, "a", (0.6, 0.8), created_at=NOW - DAY, importance=10, title="Who")
+    rules = Settings(
+        relevance=RelevanceWeights(1, 0, 0, 0.25),
+        final=FinalWeights(0.25, 0.5, 0, 0),
+        half_life_days={"working": 1, "episodic": 1, "semantic": 1},
+        forget=forgetting.ForgetWeights(0, 0, 0, -2),
+    )
+    librarian = Librarian(toys, Toy(), rules)
+    assert librarian.explain("Who?", NOW)["S"].tolist() == pytest.approx([0.25 * 0.85 + 0.5 * 0.5])
+    assert librarian.forget_scores(NOW)["score"].tolist() == pytest.approx([2])
 
 
 # --- threshold -------------------------------------------------------------------------------
@@ -632,3 +647,41 @@ def test_the_weights_of_a_review_can_be_changed(toys: Store) -> None:
     weights = forgetting.ReviewWeights(importance=0, helpful=1)
     librarian = Librarian(toys, Toy(), replace(Settings(), review=weights))
     assert librarian.reviewed("a", True, NOW) == pytest.approx(2 * FIRST_TAU_DAYS)
+
+
+def test_a_pin_lowers_the_deletion_risk_that_is_shown(toys: Store) -> None:
+    old = {"created_at": NOW - 900 * DAY, "kind": "working"}
+    put(toys, "pinned", pinned=True, **old)
+    put(toys, "loose", vector=(0, 1), **old)
+    shown = Librarian(toys, Toy()).forget_scores(NOW)["score"]
+    assert shown["pinned"] == pytest.approx(0.25 - 0.15 * 0.65 - 0.30)
+    assert shown["loose"] == pytest.approx(0.35 + 0.25 - 0.15 * 0.45)
+
+
+def test_a_sweep_judges_use_once_and_never_cascades(toys: Store) -> None:
+    """Six cards of different use: each that stays after the first judgement stays for good."""
+    angles = np.linspace(0, np.pi / 2, 6)
+    for views, angle in zip((200, 50, 8, 3, 1, 0), angles, strict=True):
+        old = {"created_at": NOW - 400 * DAY, "importance": 1, "views": views}
+        put(toys, f"c{views}", (np.cos(angle), np.sin(angle)), **old)
+    librarian = Librarian(toys, Toy())
+    first = librarian.forget_scores(NOW).query("decision != 'keep'").index
+    assert 0 < len(first) < 6
+    assert set(librarian.sweep(NOW).index) <= set(first)
+
+
+def test_a_card_that_changed_while_a_sweep_ran_is_kept(toys: Store) -> None:
+    never = dict.fromkeys(("working", "episodic", "semantic"), 0.0)
+    put(toys, "a", created_at=NOW - 900 * DAY, kind="working")
+    librarian = Librarian(toys, Toy(), Settings(policy=RetentionPolicy(0.1, 0.2, never, never)))
+    judged = librarian.forget_scores(NOW)
+    librarian.forget_scores = lambda now: [judged, toys.cite("a")][0]  # type: ignore[method-assign]
+    swept = librarian.sweep(NOW, confirm=True)
+    assert swept["done"].tolist() == [False] and len(toys) == 1
+
+
+def test_vectors_of_extreme_length_are_compared_by_direction(toys: Store) -> None:
+    put(toys, "huge", (3e20, 4e20))
+    put(toys, "tiny", (3e-23, 4e-23))
+    told = Librarian(toys, Toy(), Settings(threshold=None)).explain("Who?", NOW)
+    assert told["dense"].tolist() == pytest.approx([0.6, 0.6])

@@ -43,7 +43,7 @@ def waterfall(steps: Mapping[str, float], threshold: float | None = THETA_KEEP) 
     """Each step begins where the one before ended; the last bar is their sum, S.
 
     steps      name -> what it adds, below 0 if it takes away (hatched)
-    threshold  a dashed line, None for none
+    threshold  a dashed line with its name above it, None for none
     Raises ValueError for no steps, or one that is not finite.
 
     >>> waterfall({"relevance": 0.3, "copies": -0.1}, threshold=0.35).sentence
@@ -71,6 +71,8 @@ def waterfall(steps: Mapping[str, float], threshold: float | None = THETA_KEEP) 
     said = f"S {decimals(np.array([total]), 3)[0]}"
     if threshold is not None:
         ax.axvline(threshold, color="black", linestyle="--", linewidth=1)
+        above, name = ("data", "axes fraction"), f"threshold {threshold:g}"
+        ax.annotate(name, (threshold, 1.0), xycoords=above, ha="center", va="bottom")
         side = "below" if total < threshold else "not below"
         said += f", {side} the threshold {threshold:g}"
     told = "; ".join(f"{name} {value:+.3f}" for name, value in steps.items())

@@ -1,6 +1,7 @@
 """One SQLite file of this course: whole changes or none, and one clear error for every fault."""
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,7 +45,7 @@ class Database:
     """
 
     def __init__(self, path: Path, schema: Sequence[str], timeout_seconds: float) -> None:
-        self.name = path.name
+        self.name, self.path = path.name, path.resolve()
         with self._clearly():
             self._db = sqlite3.connect(
                 path.absolute(), timeout=timeout_seconds, isolation_level=None
@@ -53,8 +54,9 @@ class Database:
         try:
             with self.transaction("DEFERRED"):  # before anything is written: whose file is it?
                 new = self._is_new()
-            for setting in ("synchronous = FULL", "secure_delete = ON", "journal_mode = WAL"):
-                self.run(f"PRAGMA {setting}")
+            self.run("PRAGMA synchronous = FULL")
+            self.run("PRAGMA secure_delete = ON")
+            self._switch_to_wal(time.monotonic() + timeout_seconds)
             if new:
                 with self.transaction():
                     self._create(schema)
@@ -104,6 +106,17 @@ class Database:
         if owner != APPLICATION_ID and (owner or self.value("SELECT count(*) FROM sqlite_master")):
             raise self.error("a database of another program: give another name")
         return bool(owner != APPLICATION_ID)
+
+    def _switch_to_wal(self, deadline: float) -> None:
+        """Try until the deadline: here SQLite itself does not wait for a program that opens too."""
+        while True:
+            try:
+                return self.run("PRAGMA journal_mode = WAL")
+            except StoreError as error:
+                code = getattr(error.__cause__, "sqlite_errorcode", 0)
+                if code != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def _create(self, schema: Sequence[str]) -> None:
         if self._is_new():  # still: two programs may open it at once

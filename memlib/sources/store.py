@@ -243,6 +243,9 @@ class Store:
 
         The file is replaced whole or not at all. Raises StoreError if it cannot be written.
         """
+        target, own = Path(path).resolve(), self._db.path
+        if target in (own, *(own.with_name(own.name + end) for end in ("-wal", "-shm"))):
+            raise self._db.error("this is the store itself: choose another file for the export")
         write_export(Path(path), self._all(STORED, forgotten=True))
 
     def import_csv(self, path: Path | str, now: datetime) -> None:

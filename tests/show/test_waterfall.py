@@ -68,6 +68,12 @@ def test_the_sentence_tells_every_step_the_sum_and_the_threshold():
     assert [line.get_xdata()[0] for line in dashed] == [0.125]
 
 
+@pytest.mark.parametrize(("threshold", "named"), [(0.35, ["threshold 0.35"]), (None, [])])
+def test_the_threshold_s_line_has_a_name(threshold, named):
+    texts = [text.get_text() for text in waterfall({"a": 0.25}, threshold).figure.axes[0].texts]
+    assert [text for text in texts if "threshold" in text] == named
+
+
 def test_the_bytes_are_the_same_each_time():
     assert waterfall({"a": 0.25}).png() == waterfall({"a": 0.25}).png()
 

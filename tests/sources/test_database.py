@@ -4,8 +4,10 @@ import multiprocessing
 import os
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -242,19 +244,41 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
 # --- two programs --------------------------------------------------------------------------
 
 
-def open_and_note(folder: Path, name: str, rounds: int) -> None:
-    for n in range(rounds):
-        base = opened(folder / f"{n}.db", timeout_seconds=60)
-        note(base, name)
-        base.close()
+def open_and_note(folder: Path, name: str, start: Barrier) -> None:
+    for n in range(40):
+        start.wait()  # each round all at once
+        try:
+            base = opened(folder / f"{n}.db", timeout_seconds=60)
+            note(base, name)
+            base.close()
+        except BaseException:
+            start.abort()
+            raise
 
 
 def test_four_programs_open_new_files_at_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=open_and_note, args=(tmp_path, name, 20)) for name in "abcd"]
+    start = context.Barrier(4, timeout=60)
+    workers = [
+        context.Process(target=open_and_note, args=(tmp_path, name, start)) for name in "abcd"
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * 4
-    assert all(notes(tmp_path / f"{n}.db") == list("abcd") for n in range(20))
+    assert all(notes(tmp_path / f"{n}.db") == list("abcd") for n in range(40))
+
+
+@pytest.mark.parametrize("lock", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_opening_waits_for_a_program_that_holds_the_new_file(tmp_path: Path, lock: str) -> None:
+    path = tmp_path / "notes.db"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute(lock)
+        with pytest.raises(StoreError, match=r"^notes\.db: locked by another program for longer"):
+            opened(path, timeout_seconds=0.1)
+        release = threading.Timer(0.2, other.execute, ["ROLLBACK"])
+        release.start()
+        opened(path, timeout_seconds=60).close()
+        release.join()
+    assert notes(path) == []

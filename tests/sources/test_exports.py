@@ -112,7 +112,7 @@ def test_the_columns_may_stand_in_any_order(tmp_path: Path) -> None:
         ("created_at", "2026-01-01T00:00Z", "row 3, created_at is 2026-01-01 .* in the future"),
         ("vector", "AAA", "row 3, column 'vector': no float32 in base64"),
         ("vector", "AAAA", "row 3, column 'vector': no float32 in base64"),
-        ("vector", "AAAA AAAA\nAAAAAAA=", "row 3, column 'vector': no float32 in base64"),
+        ("vector", "AACAPw AAgD8=", "row 3, column 'vector': no float32 in base64"),
         ("vector", "Miso!", "row 3, column 'vector': no float32 in base64"),
         ("embedder_id", "other", "row 3, column 'embedder_id': 'other', the rows before it have"),
     ],
@@ -176,3 +176,13 @@ def test_now_is_what_no_time_may_pass(tmp_path: Path) -> None:
     exported(tmp_path / "all.csv")
     with pytest.raises(ValueError, match=r"^all\.csv row 2, created_at .* in the future of now"):
         read_export(tmp_path / "all.csv", datetime(2025, 1, 1, tzinfo=UTC))
+
+
+def test_an_export_over_the_store_itself_is_refused(tmp_path: Path) -> None:
+    with Store(tmp_path / "cards.db") as store:
+        store.add("a", "Tea.", vector=[1, 0], embedder_id="toy", now=COURSE_NOW)
+        for name in ("cards.db", "cards.db-wal", "cards.db-shm"):
+            with pytest.raises(StoreError, match="this is the store itself"):
+                store.export_csv(tmp_path / name)
+    with Store(tmp_path / "cards.db") as again:
+        assert len(again) == 1

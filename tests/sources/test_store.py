@@ -5,6 +5,7 @@ import multiprocessing
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -547,8 +548,10 @@ def test_a_kill_in_the_middle_of_1000_changes_loses_nothing_50_times(tmp_path: P
             command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
         ) as worker:
             assert worker.stdout is not None
-            for _ in range(random.Random(seed).randrange(1, 1000)):
+            draw = random.Random(seed)
+            for _ in range(draw.randrange(1, 1000)):
                 told = int(worker.stdout.readline())
+            time.sleep(draw.uniform(0, 0.02))  # into the middle of a change
             worker.kill()
             told = max([told, *map(int, worker.stdout.read().split())])
         reached.append(told)

@@ -76,6 +76,11 @@ def _any_shared_word(asked, words):
     return min(1.0, exact + 0.5 * prefix + 0.2 * bool(set(asked) & set(words)))
 
 
+def _any_two_shared_words(asked, words):
+    exact, prefix, _, single = _parts(asked, words)
+    return min(1.0, exact + 0.5 * prefix + 0.2 * (len(set(asked) & set(words)) > 1 or single))
+
+
 def _question_starts_with_title(asked, words):
     exact, _, pair, single = _parts(asked, words)
     return min(1.0, exact + 0.5 * (asked[: len(words)] == words) + 0.2 * (pair or single))
@@ -476,6 +481,11 @@ TASKS = (
                 "one shared word is enough",
                 _titled(_any_shared_word),
                 "A single shared word counts only if it is the whole title.",
+            ),
+            Wrong(
+                "any two shared words",
+                _titled(_any_two_shared_words),
+                "A pair is two neighbours, and their order counts in both.",
             ),
             Wrong(
                 "question starts with title",
