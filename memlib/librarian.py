@@ -270,7 +270,8 @@ class Librarian:
         tau = forgetting.next_tau(card["tau_days"], weight, used, *rates, self.settings.review)
         last = None if pd.isna(card["interval_days"]) else int(card["interval_days"])
         days = forgetting.next_interval(last, weight, used)
-        self.store.set_review(id, tau, now, days, helpful=0, bad=0)
+        before = float(card["tau_days"])
+        self.store.set_review(id, tau, now, days, helpful=0, bad=0, tau_before=before)
         return tau
 
     def _candidates(self, question: str, now: datetime) -> tuple[pd.DataFrame, Floats]:
@@ -293,13 +294,14 @@ class Librarian:
     def _shelf(self) -> "_Shelf":
         """Words, tags and vectors of all live cards, read anew when the store says they changed."""
         revision = self.store.revision
-        if self._held is None or self._held[0] != revision:
+        while self._held is None or self._held[0] != revision:
             self._same_model()
             cards = self.store.cards()
             texts = [unicode(text) for text in cards["text"]]
             words = BM25(texts, variant="lucene") if texts else None
             vectors = _units(self.store.vectors(cards.index.tolist()))
-            self._held = revision, _Shelf(cards.index, words, vectors, all_tags(cards))
+            read, revision = revision, self.store.revision  # another program may have changed it
+            self._held = read, _Shelf(cards.index, words, vectors, all_tags(cards))
         return self._held[1]
 
     def _same_model(self) -> None:

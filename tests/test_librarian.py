@@ -685,3 +685,31 @@ def test_vectors_of_extreme_length_are_compared_by_direction(toys: Store) -> Non
     put(toys, "tiny", (3e-23, 4e-23))
     told = Librarian(toys, Toy(), Settings(threshold=None)).explain("Who?", NOW)
     assert told["dense"].tolist() == pytest.approx([0.6, 0.6])
+
+
+def test_of_two_reviews_at_once_the_later_is_refused_and_none_is_lost(
+    toys: Store, tmp_path: Path
+) -> None:
+    put(toys, "a")
+    librarian = Librarian(toys, Toy())
+    with Store(tmp_path / "toys.db") as second:
+        cards = toys.cards()
+        other = Librarian(second, Toy())
+        other.store = _Late(second, cards)  # read before, written after the first review
+        tau = librarian.reviewed("a", True, NOW + DAY)
+        with pytest.raises(StoreError, match="was reviewed meanwhile"):
+            other.reviewed("a", True, NOW + DAY)
+    assert toys.get("a")["tau_days"] == pytest.approx(tau)
+
+
+class _Late:
+    """A store whose cards were read a moment ago."""
+
+    def __init__(self, store: Store, cards: pd.DataFrame) -> None:
+        self.store, self.read = store, cards
+
+    def cards(self) -> pd.DataFrame:
+        return self.read
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)

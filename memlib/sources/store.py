@@ -208,12 +208,19 @@ class Store:
         interval_days: int | None,
         helpful: int,
         bad: int,
+        tau_before: float | None = None,
     ) -> None:
-        """Keep what a review decided: τ, its time, the interval, the counts since then."""
+        """Keep what a review decided: τ, its time, the interval, the counts since then.
+
+        tau_before  the τ that the review started from: a StoreError if another review came between
+        """
         given = zip(REVIEW, (tau_days, None, interval_days, helpful, bad), strict=True)
         new = {name: record_field(f"card {id!r}", name, value) for name, value in given}
         with self._db.transaction():
-            new["last_review"] = clock("last_review", last_review, self._find(id), "last_review")
+            held = self._find(id)
+            if tau_before not in (None, held["tau_days"]):
+                raise self._db.error(f"card {id!r} was reviewed meanwhile: review it again")
+            new["last_review"] = clock("last_review", last_review, held, "last_review")
             self._update(id, **new)
 
     def soft_forget(self, id: str, now: datetime) -> None:
