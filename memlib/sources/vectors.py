@@ -28,19 +28,27 @@ from memlib.sources.embedders import (
     text_key,
 )
 
+BOXES = (  # cards and the questions about them
+    ("cards.csv", "exam.csv"),
+    ("superseded_cards.csv", "superseded.csv"),
+    ("capstone_cards.csv", "capstone_questions.csv"),
+)
+
 
 def course_texts() -> list[tuple[Role, str]]:
     """Return each text that a chapter embeds, with its role, once.
 
-    The cards (document), the exam's questions and the published question (query), the dialogue's
+    Each box's cards (document) and questions (query), the published question (query), the dialogue's
     turns, bare and with speaker and caption (document), and its questions (query), and the rows
     of data/texts.csv. Raises ValueError for a row of texts.csv with an unknown role or no text.
 
     >>> ("query", PUBLISHED_QUESTION) in course_texts()
     True
     """
-    found: list[tuple[Role, str]] = [("document", text) for text in load_cards()["text"]]
-    found += [("query", text) for text in [*load_exam()["question"], PUBLISHED_QUESTION]]
+    found: list[tuple[Role, str]] = [("query", PUBLISHED_QUESTION)]
+    for cards, questions in BOXES:
+        found += [("document", text) for text in load_cards(data_path(cards))["text"]]
+        found += [("query", text) for text in load_exam(data_path(questions))["question"]]
     for talk in load_dialogue():
         found += [("document", turn_text(turn, v)) for turn in talk.turns for v in ("t", "sc")]
         found += [("query", asked.text) for asked in talk.questions]
