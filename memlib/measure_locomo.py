@@ -79,11 +79,11 @@ def measure(splits: Splits, embedder: Embedder, folder: Path | None = None) -> M
     facts = list(_facts(splits))
     every = [c for split in splits for c in split]
     for variant in VARIANTS:
-        progress = _progress(every, f"vectors of {variant}")
-        vectors = {c.id: cached_vectors(c, variant, embedder, folder) for c in progress}
+        steps = progress(every, f"vectors of {variant}")
+        vectors = {c.id: cached_vectors(c, variant, embedder, folder) for c in steps}
         facts += _speaker_shares(splits, vectors, variant)
         settings = list(product([variant], WORDS, READINGS))
-        for setting in _progress(settings, f"recalls on {variant}"):
+        for setting in progress(settings, f"recalls on {variant}"):
             recalls = [
                 [measure_recalls(measure_signals(c, *vectors[c.id], *setting)) for c in split]
                 for split in splits
@@ -175,7 +175,8 @@ def _share(values: Sequence[float]) -> tuple[float, int]:
     return round(100 * float(np.mean(values)), 1) if values else 0.0, len(values)
 
 
-def _progress(steps: Sequence[T], what: str) -> Iterable[T]:
+def progress(steps: Sequence[T], what: str) -> Iterable[T]:
+    """The steps, with a bar where tqdm is there and somebody looks."""
     with suppress(ImportError):  # the package alone does not bring it
         from tqdm import tqdm
 
@@ -184,8 +185,18 @@ def _progress(steps: Sequence[T], what: str) -> Iterable[T]:
     return steps
 
 
-def _csv(table: pd.DataFrame) -> str:
+def as_csv(table: pd.DataFrame) -> str:
+    """A table as it is committed."""
     return table.to_csv(index=False, lineterminator="\n")
+
+
+def write(names: Sequence[str], tables: Sequence[pd.DataFrame]) -> None:
+    """Put tables in the place of files of data/, each replaced whole."""
+    for name, table in zip(names, tables, strict=True):
+        target = data_path("cards.csv").with_name(name)
+        unfinished = target.with_suffix(".part")
+        unfinished.write_text(as_csv(table), encoding="utf-8", newline="\n")
+        unfinished.replace(target)
 
 
 def _told(found: Measured) -> str:
@@ -195,7 +206,7 @@ def _told(found: Measured) -> str:
     except (FileNotFoundError, pd.errors.EmptyDataError, pd.errors.ParserError):
         return "nothing that can be compared was committed before"
     pairs = zip(FILES, found, old, strict=True)
-    differ = [name for name, new, was in pairs if _csv(new) != _csv(was)]
+    differ = [name for name, new, was in pairs if as_csv(new) != as_csv(was)]
     change = f"recall by up to {largest_difference(found, old):.2f} points"
     return f"{', '.join(differ)} changed: {change}" if differ else "nothing differs"
 
@@ -205,11 +216,7 @@ def main() -> int:
     try:
         found = measure(load_locomo(), choose("bundled"), cache_folder())
         told = _told(found)
-        for name, table in zip(FILES, found, strict=True):
-            target = data_path("cards.csv").with_name(name)
-            unfinished = target.with_suffix(".part")
-            unfinished.write_text(_csv(table), encoding="utf-8", newline="\n")
-            unfinished.replace(target)
+        write(FILES, found)
     except (LocomoUnavailable, EmbedderUnavailable, OSError) as error:
         print(f"make locomo: {error}", file=sys.stderr)
         return 2

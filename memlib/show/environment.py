@@ -15,6 +15,7 @@ FILES = (
     *("cards.csv", "exam.csv", "published_figures.csv", "texts.csv", "vectors.json"),
     *("vectors.npy", "minilm_vocab.txt", "stopwords_en.txt", "dialogue.json"),
     *("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv"),
+    *("superseded_cards.csv", "superseded.csv", "capstone_cards.csv", "capstone_questions.csv"),
 )
 REINSTALL = (
     "in the course's folder run `.venv/bin/python -m pip install -r requirements.txt -e .` "

@@ -91,7 +91,7 @@ def published_cards() -> pd.DataFrame:
 def load_exam(path: Path | None = None) -> pd.DataFrame:
     """Read the exam: questions to Maya's assistant and the cards that must reach the top three.
 
-    path     CSV with the columns id, question, wanted (ids joined by ;) and about
+    path     CSV with the columns id, question, wanted (ids joined by ;); about may be left out
     returns  DataFrame indexed by id: question, wanted (tuple of card ids), about
     Raises CardError for a missing column, an empty question or a question that wants nothing.
     Source: this course; fixed before any method was run on it.
@@ -101,13 +101,13 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
     """
     file = data_path("exam.csv") if path is None else Path(path)
     raw = read_rows(file)
-    for column in ("id", "question", "wanted", "about"):
+    for column in ("id", "question", "wanted"):
         if column not in raw:
             raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
     for row, question, wanted in zip(raw.index, raw["question"], raw["wanted"], strict=True):
         if not question.strip() or not _split(wanted):
             raise CardError(f"{file.name} row {row}: question and wanted must not be empty")
-    exam = raw.set_index("id")
+    exam = (raw if "about" in raw else raw.assign(about="")).set_index("id")
     _check_ids(file.name, exam.index, raw.index)
     exam["wanted"] = [_split(value) for value in exam["wanted"]]
     return exam

@@ -3,9 +3,12 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memlib.signals import MONTHS
 from memlib.sources.data import data_path
 
 VARIANTS = {
@@ -15,16 +18,28 @@ VARIANTS = {
     "sc": "Speaker: text [shares a photo: caption]",
 }
 ADVERSARIAL = 5  # LoCoMo's category of questions that have no answer
+_TIME = re.compile(  # as in 1:56 pm on 8 May, 2023; not by strptime: it follows the locale
+    rf"(1[0-2]|0?[1-9]):(\d\d) ([ap]m) on (\d\d?) ({'|'.join(MONTHS)}), (\d{{4}})"
+)
 _EVIDENCE = re.compile(r"D(\d+):(\d+)")
 
 
 class Turn(NamedTuple):
-    """One message: its id such as D3:12, who wrote it, what, and a shared photo's caption."""
+    """One message: its id such as D3:12, who wrote it, what, a shared photo's caption, and when.
+
+    said_at is the time at which its session began; None where the file does not say.
+    """
 
     id: str
     speaker: str
     text: str
     caption: str
+    said_at: datetime | None = None
+
+    @property
+    def session(self) -> int:
+        """The number of the session: 3 for D3:12."""
+        return int(self.id[1:].partition(":")[0])
 
 
 class Question(NamedTuple):
@@ -135,7 +150,28 @@ def _conversation(where: str, sample: Any) -> Conversation:
 def _turns(talk: dict[str, Any]) -> list[Turn]:
     sessions = sorted(int(key[8:]) for key in talk if re.fullmatch(r"session_\d+", key))
     return [
-        Turn(turn["dia_id"], turn["speaker"], turn["text"], turn.get("blip_caption", ""))
+        Turn(_id(turn), turn["speaker"], turn["text"], turn.get("blip_caption", ""), began)
         for number in sessions
+        for began in [_began(f"session_{number}_date_time", talk)]
         for turn in talk[f"session_{number}"]
     ]
+
+
+def _id(turn: dict[str, Any]) -> str:
+    name: str = turn["dia_id"]
+    if not _EVIDENCE.fullmatch(name):
+        raise ValueError(f"dia_id is {name!r}: must be like D3:12")
+    return name
+
+
+def _began(field: str, talk: dict[str, Any]) -> datetime | None:
+    """LoCoMo names no zone, so UTC; None where the field is missing."""
+    text = talk.get(field)
+    if text is None:
+        return None
+    if found := _TIME.fullmatch(text):
+        hour, minute, half, day, month, year = found.groups()
+        clock = int(hour) % 12 + 12 * (half == "pm"), int(minute)
+        with suppress(ValueError):  # 31 June
+            return datetime(int(year), MONTHS.index(month) + 1, int(day), *clock, tzinfo=UTC)
+    raise ValueError(f"{field} is {text!r}: must be like 1:56 pm on 8 May, 2023")

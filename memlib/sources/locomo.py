@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memlib.signals import in_context
 from memlib.sources.dialogue import Conversation, load_dialogue, turn_text
 from memlib.sources.embedders import Embedder, Vectors
 
@@ -67,15 +68,22 @@ def load_locomo(
 
 
 def cached_vectors(
-    conversation: Conversation, variant: str, embedder: Embedder, folder: Path | None
+    conversation: Conversation,
+    variant: str,
+    embedder: Embedder,
+    folder: Path | None,
+    neighbours: int = 0,
 ) -> tuple[Vectors, Vectors]:
     """Vectors of a conversation's turns, (n, d), and of its questions, (q, d).
 
-    variant  of the turns' texts, as `turn_text` takes it
-    folder   keeps them between runs, by texts and embedder; None keeps nothing
+    variant     of the turns' texts, as `turn_text` takes it
+    folder      keeps them between runs, by texts and embedder; None keeps nothing
+    neighbours  how many turns before and after are embedded with each (`signals.in_context`)
     Raises what the embedder raises; nothing half-written.
     """
-    turns = [turn_text(turn, variant) for turn in conversation.turns]
+    alone = [turn_text(turn, variant) for turn in conversation.turns]
+    sessions = [turn.session for turn in conversation.turns]
+    turns = in_context(alone, sessions, neighbours, neighbours)
     questions = [question.text for question in conversation.questions]
     key = hashlib.sha256("\0".join([embedder.id, *turns, *questions]).encode()).hexdigest()[:24]
     cached = None if folder is None else folder / f"vectors-{key}.npz"

@@ -38,9 +38,10 @@ BOXES = (  # cards and the questions about them
 def course_texts() -> list[tuple[Role, str]]:
     """Return each text that a chapter embeds, with its role, once.
 
-    Each box's cards (document) and questions (query), the published question (query), the dialogue's
-    turns, bare and with speaker and caption (document), and its questions (query), and the rows
-    of data/texts.csv. Raises ValueError for a row of texts.csv with an unknown role or no text.
+    Each box's cards (document) and questions (query), the published question (query), the
+    dialogue's turns, bare and with speaker and caption (document), and its questions (query), and
+    the rows of data/texts.csv.
+    Raises ValueError for a row of texts.csv with an unknown role or no text.
 
     >>> ("query", PUBLISHED_QUESTION) in course_texts()
     True

@@ -155,7 +155,7 @@ def test_the_exam_asks_ten_questions_about_cards_that_exist() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["id,question,wanted"], "column 'about' is missing"),
+        (["id,question"], "column 'wanted' is missing"),
         (["id,question,wanted,about", "q1,,miso,a"], "row 2: question and wanted must not be"),
         (["id,question,wanted,about", "q1,Who?,miso,a", "q2,Who?, ; ,a"], "row 3: question and"),
         (["id,question,wanted,about", "q1,A?,a,a", "q1,B?,b,b"], "'q1' stands there twice"),
@@ -164,6 +164,11 @@ def test_the_exam_asks_ten_questions_about_cards_that_exist() -> None:
 def test_a_bad_exam_is_refused(tmp_path: Path, lines: list[str], message: str) -> None:
     with pytest.raises(CardError, match=re.escape(message)):
         load_exam(write(tmp_path / "exam.csv", *lines))
+
+
+def test_an_exam_need_not_say_what_it_is_about(tmp_path: Path) -> None:
+    exam = load_exam(write(tmp_path / "exam.csv", "id,question,wanted", "q1,Who?,miso;sam"))
+    assert exam.loc["q1"].to_dict() == {"question": "Who?", "wanted": ("miso", "sam"), "about": ""}
 
 
 # --- reading one's own ---------------------------------------------------------------------

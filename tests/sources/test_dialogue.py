@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memlib.sources import dialogue
 from memlib.sources.data import data_path
 from memlib.sources.dialogue import (
     ADVERSARIAL,
@@ -22,6 +24,9 @@ from memlib.sources.dialogue import (
 )
 
 ROWS = {"D1:1": 0, "D1:2": 1, "D2:1": 2, "D8:6": 3, "D9:17": 4, "D30:5": 5}
+
+
+NOON = "12:00 pm on 1 May, 2023"
 
 
 def said(name: str, text: str = "Hello.", speaker: str = "Ida", **more: str) -> dict[str, str]:
@@ -61,7 +66,10 @@ def test_a_conversation_is_read_field_by_field(tmp_path: Path) -> None:
     path = write(tmp_path, sample(question, session_1=[said("D1:1"), photo]), sample())
     first, second = load_dialogue(path)
     assert (first.id, first.speakers) == ("talk-1", ("Ida", "Max"))
-    assert first.turns == (("D1:1", "Ida", "Hello.", ""), ("D1:2", "Max", "Look!", "a red kite"))
+    assert first.turns == (
+        ("D1:1", "Ida", "Hello.", "", None),
+        ("D1:2", "Max", "Look!", "a red kite", None),
+    )
     assert first.questions == (("Who flies?", "Max", 4, (1,), ()),)
     assert second.questions == ()
 
@@ -82,7 +90,7 @@ def test_questions_without_an_answer_to_find_are_left_out(tmp_path: Path) -> Non
 
 def test_the_order_of_the_parts_is_numeric_and_dates_are_no_parts(tmp_path: Path) -> None:
     parts: dict[str, Any] = {f"session_{n}": [said(f"D{n}:1")] for n in (10, 2, 1, 11, 9)}
-    parts |= {"session_2_date_time": "noon", "session_3_date_time": "no turns that day"}
+    parts |= {"session_2_date_time": NOON, "session_3_date_time": "no turns that day"}
     turns = load_dialogue(write(tmp_path, sample(**parts)))[0].turns
     assert [turn.id for turn in turns] == ["D1:1", "D2:1", "D9:1", "D10:1", "D11:1"]
 
@@ -107,6 +115,10 @@ def test_evidence_points_at_rows_of_that_order(tmp_path: Path) -> None:
         (sample() | {"qa": None}, "TypeError"),
         (sample(session_1=None), "TypeError"),
         (sample(session_1=["Hello."]), "TypeError"),
+        (sample(session_1=[said("D1")]), "dia_id is 'D1': must be like D3:12"),
+        (sample(session_1=[said("turn 7")]), "dia_id is 'turn 7': must be like D3:12"),
+        (sample(session_1=[said("D1:1") | {"dia_id": 7}]), "TypeError"),
+        (sample(session_1_date_time=2023), "TypeError"),
         (sample(session_1=[{"dia_id": "D1:1", "speaker": "Ida"}]), "KeyError('text')"),
         (sample({"question": "?", "evidence": []}), "KeyError('category')"),
         (sample({"category": 1, "evidence": []}), "KeyError('question')"),
@@ -145,6 +157,79 @@ def test_a_file_that_is_no_list_of_conversations_is_refused(
 def test_a_missing_file_or_a_folder_is_refused(tmp_path: Path) -> None:
     assert "cannot be read" in refusal(tmp_path / "none.json")
     assert "cannot be read" in refusal(tmp_path)
+
+
+# Times
+
+
+def told(folder: Path, text: str | None) -> datetime | None:
+    (talk,) = load_dialogue(write(folder, sample(session_1_date_time=text)))
+    first, second = talk.turns
+    assert first.said_at == second.said_at
+    return first.said_at
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("1:56 pm on 8 May, 2023", (2023, 5, 8, 13, 56)),
+        ("12:09 am on 13 September, 2023", (2023, 9, 13, 0, 9)),
+        ("12:00 pm on 1 January, 2022", (2022, 1, 1, 12, 0)),
+        ("11:59 pm on 29 February, 2024", (2024, 2, 29, 23, 59)),
+        ("09:05 am on 03 December, 2022", (2022, 12, 3, 9, 5)),
+    ],
+)
+def test_a_turn_was_said_when_its_part_began(
+    tmp_path: Path, text: str, time: tuple[int, int, int, int, int]
+) -> None:
+    assert told(tmp_path, text) == datetime(*time, tzinfo=UTC)
+
+
+def test_each_part_has_its_own_time_or_none(tmp_path: Path) -> None:
+    parts: dict[str, Any] = {f"session_{n}": [said(f"D{n}:1")] for n in (1, 2, 10)}
+    parts |= {"session_2_date_time": NOON, "session_10_date_time": NOON.replace("12", "1")}
+    turns = load_dialogue(write(tmp_path, sample(**parts)))[0].turns
+    noon = datetime(2023, 5, 1, 12, tzinfo=UTC)
+    assert [turn.said_at for turn in turns] == [None, noon, noon.replace(hour=13)]
+    assert [turn.session for turn in turns] == [1, 2, 10]
+    assert told(tmp_path, None) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "noon", "2023-05-08T13:56Z", "1:56 pm on 8 Mai, 2023", "1:56 pm on 8 May 2023"),
+        *("13:56 pm on 8 May, 2023", "0:56 pm on 8 May, 2023", "1:60 pm on 8 May, 2023"),
+        *("1:56 on 8 May, 2023", "1:56 pm on 31 June, 2023", "1:56 pm on 0 June, 2023"),
+        *("1:56 pm on 29 February, 2023", "1:56 pm on 8 May, 0000", " 1:56 pm on 8 May, 2023"),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_told_by_conversation_and_field(
+    tmp_path: Path, text: str
+) -> None:
+    message = refusal(write(tmp_path, sample(), sample(session_1_date_time=text)))
+    assert message.startswith("talks.json[1]: not in LoCoMo's schema: ")
+    assert f"session_1_date_time is {text!r}: must be like 1:56 pm on 8 May, 2023" in message
+
+
+class Foreign(datetime):
+    """What strptime does with May and pm where the locale says Mai and has no pm."""
+
+    @classmethod
+    def strptime(cls, *_: str) -> "Foreign":
+        raise ValueError("does not match format")
+
+
+def test_no_locale_is_asked_for_a_month_or_a_half_of_the_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialogue, "datetime", Foreign)
+    assert told(tmp_path, NOON) == datetime(2023, 5, 1, 12, tzinfo=UTC)
+
+
+@given(st.integers(1, 999), st.integers(1, 999))
+def test_the_part_is_the_first_number_of_the_id(part: int, turn: int) -> None:
+    assert Turn(f"D{part}:{turn}", "Ida", "Hi.", "").session == part
 
 
 # Evidence
@@ -251,6 +336,16 @@ def test_every_question_of_the_course_has_its_evidence_and_an_answer() -> None:
     assert len(several) == 17
     by_id = [tuple(talk.turns[row].id for row in q.evidence) for q in talk.questions]
     assert by_id == [tuple(entry["evidence"]) for entry in RAW[0]["qa"]]
+
+
+def test_the_course_s_dialogue_tells_its_times() -> None:
+    (talk,) = COURSE
+    began = {turn.session: turn.said_at for turn in talk.turns}
+    told_at = [f"{time:%Y-%m-%d %H:%M}" for time in began.values() if time]
+    assert list(began) == [1, 2, 3, 4, 5, 6, 7]
+    assert told_at == sorted(told_at)
+    assert (told_at[0], told_at[-1]) == ("2025-01-11 19:12", "2025-06-08 20:50")
+    assert len({(turn.session, turn.said_at) for turn in talk.turns}) == len(told_at) == 7
 
 
 def test_the_course_s_dialogue_shares_photos() -> None:

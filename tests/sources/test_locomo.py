@@ -297,6 +297,35 @@ def test_turns_are_documents_in_their_variant_and_questions_are_queries() -> Non
     assert turns.shape == (2, 2) and questions.shape == (1, 2)
 
 
+def test_turns_may_be_embedded_with_their_neighbours_of_the_same_part(tmp_path: Path) -> None:
+    later = Turn("D2:1", "Ida", "Bye.", "")
+    talk = TALK._replace(turns=(*TALK.turns, later))
+    model = Counting()
+    turns, questions = cached_vectors(talk, "s", model, tmp_path, neighbours=1)
+    both = "Ida: Hi.\nMax: Look!"
+    assert model.asked == [("document", [both, both, "Ida: Bye."]), ("query", ["Who flies?"])]
+    assert turns.shape == (3, 2) and questions.shape == (1, 2)
+    kept = cached_vectors(talk, "s", Broken(), tmp_path, neighbours=1)
+    assert [part.tobytes() for part in kept] == [turns.tobytes(), questions.tobytes()]
+
+
+def test_vectors_with_neighbours_are_kept_apart_from_those_without(tmp_path: Path) -> None:
+    alone = cached_vectors(TALK, "t", Counting(), tmp_path, neighbours=0)
+    model = Counting()
+    cached_vectors(TALK, "t", model, tmp_path, neighbours=1)
+    assert model.asked[0] == ("document", ["Hi.\nLook!"] * 2)
+    assert len(names(tmp_path)) == 2
+    again = cached_vectors(TALK, "t", Broken(), tmp_path)
+    assert again[0].tobytes() == alone[0].tobytes()
+
+
+def test_a_negative_number_of_neighbours_is_refused_before_anything_is_embedded() -> None:
+    model = Counting()
+    with pytest.raises(ValueError, match=r"^before is -1: must be a whole number, 0 or more$"):
+        cached_vectors(TALK, "t", model, None, neighbours=-1)
+    assert model.asked == []
+
+
 def test_vectors_are_kept_by_texts_and_embedder(tmp_path: Path) -> None:
     first = cached_vectors(TALK, "t", Counting(), tmp_path)
     again = cached_vectors(TALK._replace(id="other"), "t", Broken(), tmp_path)

@@ -42,6 +42,7 @@ class Broken(Counting):
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
         raise EmbedderUnavailable("no model: install one")
 
+
 REAL = data_path
 
 

@@ -1,0 +1,153 @@
+"""What survived: measured whole on the course's dialogue, and once more on LoCoMo."""
+
+from pathlib import Path
+
+import pytest
+
+from memlib import measure_survivors
+from memlib.evaluation import paired_bootstrap, signs_by_group
+from memlib.leaderboard import BASELINE, BEST, KS, METHODS, leave_one_out
+from memlib.measure_survivors import (
+    ALL,
+    BOARD_COLUMNS,
+    CATEGORIES,
+    COSTS,
+    FILES,
+    TENTHS,
+    Survivors,
+    main,
+    measure,
+    prepare,
+)
+from memlib.sources.dialogue import Conversation, load_dialogue
+from memlib.sources.embedders import EmbedderUnavailable
+from memlib.sources.locomo import LocomoUnavailable
+from tests.test_measure_locomo import ByLetters
+
+TALK = load_dialogue()[0]
+
+
+def third(number: int) -> Conversation:
+    """A third of the dialogue's questions, as a conversation of its own."""
+    return TALK._replace(id=f"talk-{number}", questions=TALK.questions[number::3])
+
+
+@pytest.fixture(scope="module")
+def asked():
+    return prepare([third(0), third(1), third(2)], ByLetters(), None)
+
+
+@pytest.fixture(scope="module")
+def found(asked) -> Survivors:
+    return measure(asked[:2], asked[2:])
+
+
+def test_every_method_is_on_the_board_for_every_k_and_kind_of_question(found: Survivors) -> None:
+    board = found.board
+    assert tuple(board.columns) == BOARD_COLUMNS
+    keys = ["method", "split", "questions", "k"]
+    assert board.set_index(keys).index.is_unique
+    assert len(board) == len(METHODS) * 2 * (1 + len(CATEGORIES)) * len(KS)
+    assert board["recall"].between(0, 100).all()
+    assert not board.isna().any().any()
+
+
+def test_a_row_says_what_its_recalls_say(found: Survivors, asked) -> None:
+    by_name = {method.name: method for method in METHODS}
+    base, best = (leave_one_out(by_name[name], asked[:2]).recalls for name in (BASELINE, BEST))
+    row = found.board.set_index(["method", "split", "questions", "k"]).loc[
+        (BEST, "development", ALL, 20)
+    ]
+    groups = [c[0].ready.conversation.id for c in asked[:2] for _ in c]
+    assert row["recall"] == round(best[:, 1].mean(), 2)
+    spread = paired_bootstrap(base[:, 1], best[:, 1])
+    assert row[["difference", "low", "high"]].tolist() == [round(x, 2) for x in spread]
+    assert tuple(row[["better", "equal", "worse"]]) == signs_by_group(
+        base[:, 1], best[:, 1], groups
+    )
+    assert row["n"] == len(base) == len(groups)
+
+
+def test_kinds_of_question_add_up_to_all(found: Survivors) -> None:
+    board = found.board[found.board["k"] == 20]
+    for _, rows in board.groupby(["method", "split"]):
+        parts, whole = rows[rows["questions"] != ALL], rows[rows["questions"] == ALL]
+        assert parts["n"].sum() == whole["n"].item()
+        mean = (parts["n"] * parts["recall"]).sum() / parts["n"].sum()
+        assert mean == pytest.approx(whole["recall"].item(), abs=0.01)
+
+
+def test_without_held_out_conversations_none_is_told_of(asked) -> None:
+    assert set(measure(asked[:2]).board["split"]) == {"development"}
+
+
+def test_weights_are_those_without_the_conversation_left_out(found: Survivors) -> None:
+    best = found.weights[found.weights["method"] == BEST]
+    assert set(best["left_out"]) == {"talk-0", "talk-1", "all"}
+    assert (best.loc[best["part"] == "similarity", "weight"].abs() == 1).all()
+
+
+def test_tenths_of_the_conversation_hold_all_the_evidence(found: Survivors) -> None:
+    assert found.ages["tenth"].tolist() == list(range(1, TENTHS + 1))
+    assert found.ages["evidence"].sum() == pytest.approx(100, abs=0.5)
+    assert found.ages["recency"].is_monotonic_decreasing
+    assert found.ages["recency"].between(0, 1).all()
+
+
+def test_dissected_points_are_weight_times_value(found: Survivors) -> None:
+    table = found.dissected
+    assert 1 <= table.groupby(["conversation", "question"]).ngroups <= 3
+    chosen = found.weights[found.weights["method"] == BEST]
+    weight = chosen.set_index(["left_out", "part"])["weight"]
+    for row in table.itertuples():
+        expected = weight[row.conversation, row.part] * row.value
+        assert row.points == pytest.approx(expected, abs=0.02 + 0.01 * abs(expected))
+
+
+def test_costs_are_told_for_every_method(found: Survivors) -> None:
+    assert found.costs["method"].tolist() == [method.name for method in METHODS]
+    assert (found.costs["milliseconds"] > 0).all()
+
+
+# The command
+
+
+@pytest.fixture
+def written(found: Survivors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("memlib.measure_locomo.data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(measure_survivors, "data_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(measure_survivors, "cache_folder", lambda: None)
+    monkeypatch.setattr(measure_survivors, "load_locomo", lambda: ((), ()))
+    monkeypatch.setattr(measure_survivors, "prepare", lambda *_: [])
+    monkeypatch.setattr(measure_survivors, "measure", lambda *_: found)
+    monkeypatch.setattr(measure_survivors, "measure_superseded", lambda *_: found.ages)
+    return tmp_path
+
+
+def test_the_command_writes_the_tables_and_says_what_differs(
+    written: Path, found: Survivors, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main() == 0
+    assert capsys.readouterr().out.endswith(f"rows; {', '.join(FILES[:4] + FILES[5:])} changed\n")
+    assert sorted(path.name for path in written.iterdir()) == sorted(FILES)
+    (written / COSTS).write_text("another machine\n", encoding="utf-8")
+    assert main() == 0
+    assert capsys.readouterr().out == (
+        f"{len(METHODS)} methods, {len(found.board):,} rows; nothing differs\n"
+    )
+
+
+@pytest.mark.parametrize("error", [LocomoUnavailable("no data"), EmbedderUnavailable("no model")])
+def test_what_fails_is_one_line_and_writes_nothing(
+    error: Exception,
+    written: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: object) -> Survivors:
+        raise error
+
+    monkeypatch.setattr(measure_survivors, "measure", fail)
+    assert main() == 2
+    assert capsys.readouterr() == ("", f"make locomo: {error}\n")
+    assert list(written.iterdir()) == []
