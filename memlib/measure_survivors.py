@@ -121,7 +121,7 @@ def _board(
         for name, rows in sets.items():
             for j, k in enumerate(KS):
                 a, b = base[rows, j], found.recalls[rows, j]
-                spread = [round(value, 2) for value in paired_bootstrap(a, b)]
+                spread = [round(value, 2) + 0.0 for value in paired_bootstrap(a, b)]
                 signs = signs_by_group(a, b, groups[rows].tolist())
                 mean = round(float(b.mean()), 2)
                 yield (*found.method[:2], split, name, k, mean, *spread, *signs, int(rows.sum()))

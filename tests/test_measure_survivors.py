@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from memlib import measure_survivors
@@ -17,11 +18,13 @@ from memlib.measure_survivors import (
     Survivors,
     main,
     measure,
+    measure_superseded,
     prepare,
 )
+from memlib.sources.data import data_path
 from memlib.sources.dialogue import Conversation, load_dialogue
-from memlib.sources.embedders import EmbedderUnavailable
-from memlib.sources.locomo import LocomoUnavailable
+from memlib.sources.embedders import EmbedderUnavailable, choose
+from memlib.sources.locomo import LocomoUnavailable, cache_folder, load_locomo
 from tests.test_measure_locomo import ByLetters
 
 TALK = load_dialogue()[0]
@@ -151,3 +154,65 @@ def test_what_fails_is_one_line_and_writes_nothing(
     assert main() == 2
     assert capsys.readouterr() == ("", f"make locomo: {error}\n")
     assert list(written.iterdir()) == []
+
+
+# What is committed
+
+
+BOARD = pd.read_csv(data_path("survivors.csv"), encoding="utf-8")
+LOOKS = pd.read_csv(data_path("heldout_looks.csv"), encoding="utf-8", dtype={"commit": str})
+CHANGING = pd.read_csv(data_path("superseded_results.csv"), encoding="utf-8")
+
+
+def test_every_reading_of_the_held_out_conversations_is_a_row_of_the_looks() -> None:
+    assert LOOKS["commit"].str.fullmatch("[0-9a-f]{7,40}").all()
+    read = BOARD[(BOARD["split"] == "held-out")]
+    shown = read[(read["k"] == 20) & (read["questions"] == ALL)].set_index("method")["recall"]
+    mine = LOOKS.set_index("stack")["recall_at_20"]
+    assert mine.loc[shown.index].to_dict() == shown.to_dict()
+    fusion = pd.read_csv(data_path("locomo_results.csv"), encoding="utf-8")
+    assert LOOKS["figures"].sum() == len(read) + (fusion["split"] == "held-out").sum()
+
+
+def test_the_board_is_that_of_the_methods_in_the_code() -> None:
+    assert list(dict.fromkeys(BOARD["method"])) == [method.name for method in METHODS]
+    assert set(BOARD["split"]) == {"development", "held-out"}
+    whole = BOARD[BOARD["questions"] == ALL]
+    assert whole.groupby("split")["n"].unique().map(list).to_dict() == {
+        "development": [383],
+        "held-out": [1153],
+    }
+
+
+def test_the_reference_points_are_those_of_the_fusion_experiment() -> None:
+    at = BOARD[(BOARD["k"] == 20) & (BOARD["questions"] == ALL)]
+    recall = at.set_index(["method", "split"])["recall"]
+    assert recall["similarity alone", "development"] == pytest.approx(61.8, abs=0.5)
+    assert recall["similarity alone", "held-out"] == pytest.approx(52.3, abs=0.5)
+    assert recall["BM25", "held-out"] == pytest.approx(67.6, abs=0.5)
+    assert recall[BASELINE, "held-out"] == 70.7  # chapter 07's, chosen on all of development
+
+
+def test_changing_facts_are_measured_again_and_all_thirds_are_told() -> None:
+    again = measure_superseded(choose("recorded"))
+    pd.testing.assert_frame_equal(again, CHANGING)
+    assert CHANGING.groupby("third")["n"].first().to_dict() == {
+        "all": 72,
+        "current": 24,
+        "past": 24,
+        "undated": 24,
+    }
+
+
+@pytest.mark.slow
+def test_what_survived_is_measured_again_on_locomo() -> None:
+    try:
+        splits = load_locomo(download=False)
+    except LocomoUnavailable as missing:
+        pytest.skip(str(missing))
+    embedder, folder = choose("bundled"), cache_folder()
+    again = measure(*(prepare(split, embedder, folder) for split in splits))
+    names = [name for name in FILES[:4]]
+    for name, table in zip(names, again[:4], strict=True):
+        old = pd.read_csv(data_path(name), encoding="utf-8")
+        pd.testing.assert_frame_equal(table, old, atol=0.05, rtol=0, obj=name)

@@ -13,13 +13,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from memlib.checks import numbers
+from memlib.checks import numbers, same_length
 
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe and Ito 2008
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 WIDTH = 88  # characters a line below a picture: a wider one JupyterLab breaks inside numbers
+INTERVAL = "line: 95% interval; hollow: within noise"
 STYLE = {
     "font.size": 10,
     "font.family": "DejaVu Sans",
@@ -141,3 +142,55 @@ def heat_map(matrix: ArrayLike, labels: Sequence[str], title: str) -> Picture:
     (high, a, b), (low, c, d) = max(pairs), min(pairs)
     told = f"most alike {a} and {b} ({high:.2f}), least {c} and {d} ({low:.2f})"
     return Picture(figure, f"Heat map of {title}: {told}.")
+
+
+def forest(
+    labels: Sequence[str],
+    mean: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    xlabel: str,
+    clear: Sequence[bool] | None = None,
+) -> Picture:
+    """A point and its interval a row, first label on top; hollow where noise explains it.
+
+    clear  which rows noise does not explain; None: those whose interval leaves out 0
+    """
+    figure, ax = axes(8.2, 0.8 + 0.27 * len(labels))
+    told = forest_rows(ax, labels, mean, low, high, clear)
+    ax.set_xlabel(f"{xlabel}\n{INTERVAL}")
+    return Picture(figure, f"Forest of {xlabel}. {told}")
+
+
+def forest_rows(
+    ax: Axes,
+    labels: Sequence[str],
+    mean: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    clear: Sequence[bool] | None = None,
+) -> str:
+    """Draw the rows of a forest into axes; returns what they tell, grouped by verdict."""
+    x = numbers("mean", mean, ndim=1)
+    ends = numbers("low", low, ndim=1), numbers("high", high, ndim=1)
+    same_length(labels=labels, mean=x, low=ends[0], high=ends[1])
+    for bad in np.flatnonzero(ends[0] > ends[1]):
+        raise ValueError(f"low[{bad}] is {float(ends[0][bad])!r}: must not be above high")
+    solid = (ends[0] > 0) | (ends[1] < 0) if clear is None else np.asarray(clear, dtype=bool)
+    same_length(labels=labels, clear=solid)
+    told: dict[str, list[str]] = {"Above 0": [], "Below 0": [], "Within noise": []}
+    ax.axvline(0, color="black", linewidth=0.8)
+    for row, (name, at, left, right) in enumerate(zip(labels, x, *ends, strict=True)):
+        group = "Within noise" if not solid[row] else "Above 0" if at > 0 else "Below 0"
+        i = list(told).index(group)
+        color = ("#0072B2", "#D55E00", "#595959")[i]
+        ax.plot([left, right], [row, row], color=color, linewidth=1.5)
+        fill = color if solid[row] else "white"
+        ax.plot(at, row, marker=("^", "v", "o")[i], color=color, markerfacecolor=fill)
+        said = f"{at:+.2f} [{left:.2f}, {right:.2f}]"
+        place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center"}
+        ax.annotate(said, (1.02, row), fontsize=9, annotation_clip=False, **place)
+        told[group].append(f"{name} {said}")
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    return " ".join(f"{group}: {'; '.join(rows)}." for group, rows in told.items() if rows)

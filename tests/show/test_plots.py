@@ -21,6 +21,7 @@ VALUES = [0.6942, 0.6627, 0.4227, 0.4058]
 PARTS = {"relevance": [1.0, 0.91, 0.22], "recency": [0.0, 0.0, 0.88], "importance": [1, 0.71, 0.14]}
 HOURS = np.arange(0, 201, 10.0)
 DECAYS = {f"decay {d}": d**HOURS for d in (0.98, 0.99, 0.995, 0.998, 0.999, 1.0)}
+FOREST = {"mean": [9.32, -12.74, 1.05], "low": [6.19, -17.47, -0.03], "high": [12.62, -8.15, 2.35]}
 SQUARE = np.array([[1.0, 0.2, 0.91], [0.2, 1.0, 0.35], [0.91, 0.35, 1.0]])
 
 
@@ -30,6 +31,7 @@ def pictures() -> dict[str, Picture]:
         "bars": plots.bars(NAMES, VALUES, "relevance", top=3),
         "stacked bars": plots.stacked_bars(NAMES[:3], PARTS, "score"),
         "lines": plots.lines(HOURS, DECAYS, "hours", "recency", at=100),
+        "forest": plots.forest(NAMES[:3], **FOREST, xlabel="points"),
         "heat map": plots.heat_map(SQUARE, NAMES[:3], "cosine"),
     }
 
@@ -242,6 +244,83 @@ def test_the_number_in_a_cell_can_be_read(value: float) -> None:
     ground = to_hex(ax.images[0].to_rgba(np.array([[value]]))[0, 0])
     light, dark = sorted((luminance(to_hex(text.get_color())), luminance(ground)), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4
+
+
+# --- forest --------------------------------------------------------------------------------
+
+
+def forest_of(picture: Picture) -> list[tuple[Any, Any]]:
+    """Each row's interval and its marker; the first line of all is the one at 0."""
+    zero, *rows = axes(picture).lines
+    assert list(zero.get_xdata()) == [0, 0]
+    return list(zip(rows[::2], rows[1::2], strict=True))
+
+
+def test_a_forest_draws_each_mean_and_its_interval_first_label_on_top() -> None:
+    picture = pictures()["forest"]
+    for row, (line, dot) in enumerate(forest_of(picture)):
+        assert list(line.get_xdata()) == [FOREST["low"][row], FOREST["high"][row]]
+        assert list(line.get_ydata()) == [row, row]
+        assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (FOREST["mean"][row], row)
+    ax = axes(picture)
+    assert [label.get_text() for label in ax.get_yticklabels()] == NAMES[:3]
+    bottom, top = ax.get_ylim()
+    assert bottom > 2 and top < 0
+    assert ax.get_xlabel() == "points\nline: 95% interval; hollow: within noise"
+
+
+def test_a_forest_tells_the_same_numbers_by_verdict() -> None:
+    picture = pictures()["forest"]
+    assert picture.sentence == (
+        "Forest of points. Above 0: birthday +9.32 [6.19, 12.62]."
+        " Below 0: vinyl -12.74 [-17.47, -8.15]. Within noise: pasta +1.05 [-0.03, 2.35]."
+    )
+    for text in axes(picture).texts:
+        assert text.get_text() in picture.sentence
+
+
+def test_what_noise_explains_is_hollow_and_each_verdict_has_its_own_marker_and_colour() -> None:
+    dots = [dot for _, dot in forest_of(pictures()["forest"])]
+    assert [to_hex(dot.get_markerfacecolor()) == "#ffffff" for dot in dots] == [False, False, True]
+    assert len({dot.get_marker() for dot in dots}) == len({dot.get_color() for dot in dots}) == 3
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "hollow"),
+    [(0.1, 2, False), (0, 2, True), (-1, 2, True), (-1, 1.5, True), (1, 1, False)],
+)
+def test_an_interval_that_touches_0_is_within_noise(low: float, high: float, hollow: bool) -> None:
+    ((_, dot),) = forest_of(plots.forest(["a"], [1], [low], [high], "points"))
+    assert (to_hex(dot.get_markerfacecolor()) == "#ffffff") == hollow
+
+
+def test_a_verdict_that_is_handed_in_counts_more_than_the_interval() -> None:
+    picture = plots.forest(["a", "b"], [5, 5], [1, 1], [9, 9], "points", clear=[False, True])
+    hollow = [to_hex(dot.get_markerfacecolor()) == "#ffffff" for _, dot in forest_of(picture)]
+    assert hollow == [True, False]
+    assert "Above 0: b +5.00" in picture.sentence and "noise: a +5.00" in picture.sentence
+
+
+def test_the_numbers_and_long_labels_of_a_forest_stay_inside_the_figure() -> None:
+    names = ["weighted sum, duplication penalty", "similarity + slow recency, 0.9/0.1"]
+    picture = plots.forest(names, [-70.32, 1], [-100, 0], [-66.01, 2], "difference in points")
+    picture.figure.draw_without_rendering()
+    width, height = picture.figure.get_size_inches() * picture.figure.dpi
+    ax = axes(picture)
+    for text in [*ax.texts, *ax.get_yticklabels(), ax.xaxis.label]:
+        box = text.get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= width and 0 <= box.y0 < box.y1 <= height
+
+
+def test_a_forest_that_cannot_be_drawn_is_named() -> None:
+    with pytest.raises(ValueError, match=r"low\[0\] is 2.0: must not be above high"):
+        plots.forest(["a"], [1], [2], [1], "points")
+    with pytest.raises(ValueError, match=r"high\[0\] is nan"):
+        plots.forest(["a"], [1], [0], [float("nan")], "points")
+    with pytest.raises(ValueError, match="labels 2"):
+        plots.forest(["a", "b"], [1], [0], [2], "points")
+    with pytest.raises(ValueError, match="clear 2"):
+        plots.forest(["a"], [1], [0], [2], "points", clear=[True, False])
 
 
 # --- bad input -----------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from memlib.sources.cards import (
     load_exam,
     published_cards,
 )
+from memlib.sources.data import data_path
 from memlib.sources.embedders import Bundled, Embedder, Published, Recorded
 from memlib.sources.store import Store
 
@@ -79,6 +80,10 @@ def served() -> dict[str, Any]:
     return {"librarian": Librarian(store, model), "questions": questions, "now": COURSE_NOW}
 
 
+def survived() -> dict[str, Any]:
+    return {"board": pd.read_csv(data_path("survivors.csv"), encoding="utf-8")}
+
+
 def pick(from_: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: from_[name] for name in names}
 
@@ -100,6 +105,7 @@ ARGUMENTS: dict[str, list[Callable[[], dict[str, Any]]]] = {  # what explore(...
     "forgetting": [swept],
     "librarian": [served],
     "strength": [asked],
+    "what_survived": [survived],
 }
 CASES = [(name, make) for name in NAMES for make in ARGUMENTS.get(name, [])]
 
