@@ -1,12 +1,15 @@
 # Two commands do everything: `make lab` opens the course, `make test` checks it.
 PYTHON ?= python3
-VENV := .venv
+override VENV := .venv
 PY := $(VENV)/bin/python
-READY := $(VENV)/.ready
+override READY := $(VENV)/.ready
 SETTINGS := $(VENV)/share/jupyter/lab/settings
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 NO_GRADER := {"disabledExtensions": {"@jupyter/nbgrader": true}}
 QUIET := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}
+FORMGRADER := --ServerApp.open_browser=True --ServerApp.default_url=/formgrader/gradebook \
+  --ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True \
+  --ServerApp.jpserver_extensions=jupyterlab=False --ServerApp.terminals_enabled=False
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # .ready holds the folder it was made in: a copied or moved .venv still runs the first one's code
@@ -16,7 +19,8 @@ $(error This is not the project's folder: go there, or say make -C FOLDER)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test demo refresh vectors exercises locomo bench anew
+.PHONY: help lab check test demo refresh vectors exercises locomo bench anew \
+  release grade formgrader feedback solution
 
 help: ## list these targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -45,8 +49,28 @@ exercises: ## copy the exercises into work/; a file that is there is never overw
 	  if [ -s $$to ]; then echo "kept   $$to"; else cp $$from $$to.part && mv $$to.part $$to && echo "copied $$to" || exit 1; fi; \
 	done
 
-locomo: $(READY) ## measure fusion on LoCoMo again (about six minutes; finds or downloads the data)
+release: $(READY) ## pack the course for students: no answers, searched for leaks first
+	@$(PY) -m notebooks.exercises.grading.release
+
+grade: $(READY) ## grade a class: CHAPTER=ch02 SUBMISSIONS=folder SEED=secret [STUDENTS= AGAIN= JOBS=]
+	@$(PY) -m notebooks.exercises.grading.grade
+
+formgrader: $(READY) ## mark written answers by hand, in the browser
+	@mkdir -p grading
+	$(VENV)/bin/jupyter server $(ROOT_FLAG) $(FORMGRADER)
+
+feedback: $(READY) ## CHAPTER=ch02: the report again, a page for each student, grading/grades.csv
+	@$(PY) -m notebooks.exercises.grading.report "$(CHAPTER)"
+	@$(VENV)/bin/nbgrader generate_feedback "$(CHAPTER)" --force --log-level=WARN
+	@$(VENV)/bin/nbgrader export --to grading/grades.csv --log-level=WARN
+	@echo "written: grading/grades.csv and grading/feedback/*/$(CHAPTER)/$(CHAPTER).html"
+
+solution: $(READY) ## CHAPTER=ch02: the solved notebook, run, into grading/solutions/
+	@$(PY) -m notebooks.exercises.grading.solution "$(CHAPTER)"
+
+locomo: $(READY) ## measure on LoCoMo again (about ten minutes; finds or downloads the data)
 	$(PY) -m memlib.measure_locomo
+	$(PY) -m memlib.measure_survivors
 
 bench: $(READY) ## measure speed and write BENCHMARKS.md
 	$(PY) -m pip install -q -e ".[bench]"

@@ -30,6 +30,8 @@ TEST = CHECK | {
     "anti-vacuity": [*PYTEST, "tests/test_anti_vacuity.py", "-m", "slow"],
     "store": [*PYTEST, "tests/sources/test_store.py", "-m", "slow"],
     "LoCoMo": [*PYTEST, "tests/test_measure_locomo.py", "-m", "slow"],
+    "what survived": [*PYTEST, "tests/test_measure_survivors.py", "-m", "slow"],
+    "grading": [*PYTEST, "tests/exercises", "-m", "slow", "-s"],
     "benchmarks, small": [sys.executable, "-m", "tests.benchmarks.run", "--small"],
 }
 

@@ -1,4 +1,4 @@
-"""Faults that users of other projects reported: each is impossible here, or owed to a chapter.
+"""Faults that users of other projects reported: each is impossible here.
 
 A test is named after the report. Inputs are this course's own.
 """
@@ -10,6 +10,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -39,6 +40,11 @@ from memlib.sources.cards import COURSE_NOW, CardError, load_cards, published_ca
 from memlib.sources.data import data_path
 from memlib.sources.embedders import choose
 from memlib.sources.store import Store, StoreError
+from notebooks.exercises.grading import sandbox
+from notebooks.exercises.grading.judge import judge
+from notebooks.exercises.grading.typed import decode
+from notebooks.exercises.grading.withheld import make_course
+from tests.exercises.making import needs_sandbox
 
 ROOT = Path(__file__).parents[1]
 
@@ -72,6 +78,7 @@ HERE = [  # each has at least one test below, named after it
     *("nextcloud-mcp-server PR #1199", "graphiti PR #1847", "CowAgent PR #3164"),
     *("openclaw #25183", "mem0 #5742", "langchain #39052", "llama_index PR #22684"),
     *("muninndb #682", "langchain #40507"),
+    *("nbgrader #1083", "nbgrader #1941", "otter #884"),
 ]
 
 ELSEWHERE = {  # report -> the test that makes it impossible
@@ -132,10 +139,6 @@ ELSEWHERE = {  # report -> the test that makes it impossible
     "teachopencadd #100": "tests/test_install.py::test_every_file_that_setting_up_names_is_there",
 }
 
-OWED = {  # chapter to come -> reports whose code it brings
-    "the grading machine": ["nbgrader #1083", "nbgrader #1941", "otter #884"],
-}
-
 
 def slug(report: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", report.lower())
@@ -171,8 +174,7 @@ def write_cards(path: Path, *rows: str, encoding: str = "utf-8") -> Path:
 
 def test_every_report_is_accounted_for_exactly_once() -> None:
     reports = [report.strip() for report in REPORTS.replace("\n", " ").split(";")]
-    owed = [report for chapter in OWED.values() for report in chapter]
-    counted = Counter([*HERE, *ELSEWHERE, *owed])
+    counted = Counter([*HERE, *ELSEWHERE])
     assert len(reports) == len(set(reports)) == 69
     assert sorted(counted.elements()) == sorted(reports)
 
@@ -785,3 +787,70 @@ from memlib.sources.cards import load_cards
 print(json.dumps({"ids": load_cards().index.tolist()}))
 """
     assert child(code, tmp_path)["ids"] == load_cards().index.tolist()
+
+
+# Grading
+
+
+def judged(folder: Path, *cells: dict[str, object]) -> dict[str, int]:
+    """The points of a notebook of chapter 04 that is made of these cells."""
+    path = folder / "ch04.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "cells": cells}), encoding="utf-8")
+    verdict = judge(path, "ada", "ch04", "a secret")
+    assert verdict.status == "graded", verdict
+    return {mark.task: mark.points for mark in verdict.marks}
+
+
+def code(source: str, **nbgrader: object) -> dict[str, object]:
+    return {"cell_type": "code", "source": source, "metadata": {"nbgrader": nbgrader}}
+
+
+TOTAL = "def printed_total(parts):\n    return f'{sum(parts):.2f}'"
+STUB = "def printed_total(parts):\n    raise NotImplementedError"
+ANSWER = {"grade_id": "printed_total-answer", "solution": True, "grade": False}
+
+
+@needs_sandbox
+def test_nbgrader_1083_a_copied_cell_with_the_same_id_still_grades(tmp_path: Path) -> None:
+    copies = [code(TOTAL, **ANSWER), code(TOTAL, **ANSWER), code(STUB, **ANSWER)]
+    for order in (copies, copies[::-1]):
+        assert judged(tmp_path, *order)["printed_total"] == 1
+    assert judged(tmp_path, code(STUB, **ANSWER), code(STUB, **ANSWER))["printed_total"] == 0
+
+
+@needs_sandbox
+def test_nbgrader_1941_a_retyped_or_split_cell_without_its_metadata_still_grades(
+    tmp_path: Path,
+) -> None:
+    bare = {"cell_type": "code", "source": TOTAL}
+    assert judged(tmp_path, bare)["printed_total"] == 1
+    top = {"id": "x", "cell_type": "code", "source": ["import math\n", "ROUND = '{:.2f}'.format"]}
+    rest = {"cell_type": "code", "source": "def printed_total(p):\n    return ROUND(math.fsum(p))"}
+    assert judged(tmp_path, top, code(STUB, **ANSWER), rest)["printed_total"] == 1
+
+
+@needs_sandbox
+def test_otter_884_what_passes_at_home_passes_at_the_grader(tmp_path: Path) -> None:
+    """The grader's kernel is a fresh one of this very environment, and sees the same course."""
+    with tempfile.TemporaryDirectory() as folder:
+        course = make_course(Path(folder) / "course", {})
+        seen = """
+def seen(_):
+    import IPython, ipykernel, memlib, numpy, pandas, sys
+    from memlib.sources.cards import load_cards
+    versions = [m.__version__ for m in (IPython, ipykernel, memlib, numpy, pandas)]
+    return [sys.version, sys.prefix, *versions, len(load_cards())]
+"""
+        names = {}
+        exec(seen, names)
+        job = {
+            **{"cells": [seen], "cell_seconds": 20},
+            **{"answer_characters": 9000, "task_bytes": 9000},
+            "calls": [["seen", [{"tuple": [None]}]]],
+        }
+        ran = sandbox.run(job, course, [], sandbox.Bounds(60, 2000, 50, 64, 50_000))
+    [answers] = [json.loads(line) for line in ran.output.splitlines() if b'"task"' in line]
+    assert decode(answers["answers"][0]) == names["seen"](None)
+    counted = "count = globals().get('count', 0) + 1\ndef printed_total(parts):\n"
+    fresh = code(counted + "    return f'{sum(parts):.2f}' if count == 1 else 'not fresh'")
+    assert [judged(tmp_path, fresh)["printed_total"] for _ in range(2)] == [1, 1]

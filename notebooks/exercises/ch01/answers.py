@@ -6,6 +6,25 @@ import statistics
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.similarity": (),
+    "memlib.strength": ("biased_cosine",),
+    "memlib.ranking": ("rank_order", "pick_diverse"),
+    "memlib.forgetting": ("duplicate_ratio",),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "euclidean": ("memlib.similarity:euclidean",),
+    "cosine": (
+        "memlib.similarity:cosine",
+        "memlib.similarity:cosine_of_units",
+        "memlib.strength:biased_cosine",
+        "memlib.forgetting:duplicate_ratio",
+    ),
+    "distance_from_cosine": (),
+    "rank_by_cosine": ("memlib.ranking:rank_order", "memlib.ranking:pick_diverse"),
+    "nearest_two_gap": (),
+}
+
 
 def _vector(rng: random.Random, d: int, scale: float = 1.0):
     return [scale * rng.choice((-1, 1)) * rng.uniform(0.2, 3) for _ in range(d)]
@@ -62,7 +81,7 @@ def _pairs(rng: random.Random):
     pairs = [(_vector(rng, d), _vector(rng, d)) for d in (1, 2, 2, 3, 3, 5, 8, 8)]
     same = _vector(rng, 4)
     edges = [([], []), (same, same), (same, [0.0] * 4), ([0, 0], [3, 4])]
-    invalid = [(_vector(rng, 2), _vector(rng, 3)), ([], [1.0])]
+    invalid = [(_vector(rng, 2), _vector(rng, 3)), (_vector(rng, 3), _vector(rng, 2)), ([], [1.0])]
     return [*pairs, *edges, *invalid]
 
 
@@ -109,6 +128,10 @@ def _guarded(idea):
     return measured
 
 
+def _not_clipped(a, b):
+    return _dot(a, b) / (_norm(a) * _norm(b))
+
+
 def _zero_scores_zero(a, b):
     if len(a) == len(b) and (not any(a) or not any(b)):
         return 0.0
@@ -127,12 +150,17 @@ def _two_vectors(rng: random.Random):
         (one, [2 * x for x in one]),
         (one, [-x for x in one]),
         ([3, 4], [4, -3]),
+        ([1, 5], [1, 5]),  # rounding carries these two a hair outside
+        ([1, 5], [-1, -5]),
         ([rng.uniform(1, 2)], [rng.uniform(3, 4)]),
+        ([0, *_vector(rng, 2)], one),
+        (one, [*_vector(rng, 2), 0]),
     ]
     invalid = [
         (one, [0.0, 0.0, 0.0]),
         ([0, 0], [3, 4]),
         (_vector(rng, 2), _vector(rng, 3)),
+        (_vector(rng, 3), _vector(rng, 2)),
     ]
     return [*pairs, *edges, *invalid]
 
@@ -170,14 +198,14 @@ def _without_a_guard(c):
 
 def _cosines(rng: random.Random):
     inside = [rng.uniform(-0.95, 0.95) for _ in range(9)]
-    outside = [rng.uniform(1.1, 3), rng.uniform(-3, -1.1)]
+    outside = [rng.uniform(1.1, 3), rng.uniform(-1.9, -1.1), rng.uniform(-4, -2)]
     return [(c,) for c in [*inside, -1, 0, 1, 0.5, *outside]]
 
 
 # --- rank_by_cosine ----------------------------------------------------------------------------
 def rank_by_cosine(query, memories):
     scores = [cosine(query, memory) for memory in memories]
-    return sorted(range(len(memories)), key=lambda i: (-scores[i], i))
+    return sorted(range(len(memories)), key=lambda i: -scores[i])  # sorted keeps level ones
 
 
 def rank_by_stable_sort(query, memories):
@@ -260,6 +288,7 @@ def _stores(rng: random.Random):
         (one, [other, one, [2 * x for x in one]]),
         ([1, 0], [[1, near + 0.03], [1, near + 0.02], [1, near], [0, 1]]),
         ([0, 1], [[1, 0], [1, 2], [0, 5], [-1, -1]]),
+        (_vector(rng, 3), [one, other]),
         (one, [other]),
         (one, []),
         ([0.0, 0.0, 0.0], []),
@@ -381,6 +410,7 @@ TASKS = (
         reference=cosine,
         points=2,
         inputs=_two_vectors,
+        within=(-1.0, 1.0),
         right=(cosine_of_unit_vectors, cosine_in_a_loop),
         wrong=(
             Wrong(
@@ -412,6 +442,11 @@ TASKS = (
                 "angle instead of its cosine",
                 _guarded(lambda a, b: math.acos(max(-1.0, min(1.0, cosine(a, b))))),
                 "You went one step too far: the angle itself is not asked for.",
+            ),
+            Wrong(
+                "not clipped",
+                _guarded(_not_clipped),
+                "Rounding carries some cosines a hair outside -1 to 1, where no angle is. Clip it.",
             ),
             Wrong(
                 "zero vector scores 0",

@@ -6,6 +6,24 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.recency": (),
+    "memlib.forgetting": ("recall_probability", "days_until_due"),
+    "memlib.librarian": ("features",),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "recency_after": (
+        "memlib.recency:recency",
+        "memlib.recency:recency_by_half_life",
+        "memlib.forgetting:recall_probability",
+    ),
+    "half_life_hours": ("memlib.recency:half_life_days", "memlib.forgetting:days_until_due"),
+    "age_from_recency": ("memlib.forgetting:days_until_due",),
+    "recency_by_kind": ("memlib.recency:recency_by_half_life", "memlib.librarian:features"),
+    "clock_after": (),
+    "age_hours": ("memlib.recency:age_hours", "memlib.librarian:features"),
+}
+
 
 # --- recency_after -----------------------------------------------------------------------------
 def recency_after(hours, decay):
@@ -54,7 +72,7 @@ def _hours_and_decays(rng: random.Random):
     cases += [(rng.randint(1, 50), rng.uniform(0.5, 0.95)) for _ in range(4)]
     hours, decay = rng.uniform(5, 60), rng.uniform(0.9, 0.99)
     edges = [(0, decay), (hours, 1), (1, decay)]
-    invalid = [(-hours, decay), (hours, 0), (hours, 1 + decay)]
+    invalid = [(-hours, decay), (-rng.uniform(0.1, 0.9), decay), (hours, 0), (hours, 1 + decay)]
     return [*cases, *edges, *invalid]
 
 
@@ -384,8 +402,10 @@ def _stamps(rng: random.Random):
         (stamp(-rng.randint(1, 4)), None, stamp(0)),
         (stamp(90), stamp(-rng.randint(1, 4)), stamp(0)),
         (stamp(90), stamp(90), stamp(0)),
+        (stamp(-5), None, stamp(0)),
     ]
     invalid = [
+        (stamp(-5 - rng.randint(1, 4) / 60), None, stamp(0)),
         (stamp(-rng.randint(6, 90)), None, stamp(0)),
         (stamp(9_000), stamp(-rng.randint(6, 90)), stamp(0)),
         (stamp(100), stamp(rng.randint(200, 900)), stamp(0)),

@@ -7,6 +7,19 @@ from contextlib import suppress
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.importance": (),
+    "memlib.librarian": ("features", "weight_of"),
+    "memlib.sources.extraction": (),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "importance_from_rating": ("memlib.importance:from_rating", "memlib.librarian:weight_of"),
+    "system_importance": ("memlib.importance:importance", "memlib.librarian:weight_of"),
+    "apply_policy": ("memlib.importance:importance",),
+    "reply_problem": ("memlib.sources.extraction:parse_reply",),
+    "rating_needed": (),
+}
+
 BOOST = {"semantic": 0.10, "episodic": 0.0, "working": -0.05}
 CATEGORIES = ["family", "food", "health", "home", "work"]
 
@@ -61,6 +74,7 @@ def _ratings(rng: random.Random):
     whole = rng.sample(range(2, 10), 5)
     between = [rng.uniform(1, 10) for _ in range(4)]
     invalid = [0, rng.randint(11, 20), -rng.randint(1, 5), rng.uniform(0.1, 0.9), math.nan]
+    invalid += [rng.uniform(10.1, 10.9)]
     return [(rating,) for rating in [*whole, *between, 1, 10, None, *invalid]]
 
 
@@ -143,7 +157,7 @@ def apply_policy(importances, categories, policy):
         raise ValueError("one category a card, please")
     return [
         _clamp(importance + policy.get(category, 0.0))
-        for importance, category in zip(importances, categories, strict=True)
+        for importance, category in zip(importances, categories)
     ]
 
 
@@ -338,12 +352,13 @@ def _replies(rng: random.Random):
         return json.dumps(fields)
 
     texts = [reply() for _ in range(4)] + [reply(importance=1), reply(importance=10)]
-    for value in (0, rng.randint(11, 99), "high", str(rng.randint(1, 10)), True, None, ...):
+    for value in (0, 11, rng.randint(12, 99), "high", str(rng.randint(1, 10)), True, None, ...):
         texts.append(reply(importance=value))
     texts += [reply(importance=rng.randint(1, 9) + 0.5), reply(importance=7.0)]
     texts += [reply(category="opera"), reply(category=...), reply(category=7), reply(fact=...)]
     texts += [reply(fact=value) for value in ("", "   ", 3)]
-    texts += [reply(mood="glad"), reply(**{rng.choice(["tags", "note"]): 1})]
+    texts += [reply(mood="glad"), reply(**{rng.choice(["tags", "note"]): 1}), reply(tags=1, note=2)]
+    texts += ['{"mood": "glad", ' + reply()[1:]]
     texts += [reply(fact="", importance=0), reply(category="opera", importance="high")]
     texts += ["Here you are: " + reply(), reply()[:-3], f"[{reply()}]", "8", "", "null"]
     return [(text, CATEGORIES) for text in texts]
@@ -404,7 +419,10 @@ def _targets(rng: random.Random):
     cases = [(rng.uniform(0.32, 0.95), rng.random() < 0.5, kind) for kind in kinds * 4]
     cases += [(rng.uniform(0.4, 0.9), True, kind) for kind in kinds]
     whole = rng.randint(3, 9)
-    exact = [((whole - 1) / 9, False, "episodic"), (1.0, False, "episodic")]
+    level = (whole - 1) / 9
+    exact = [(level, False, "episodic"), (1.0, False, "episodic")]
+    exact += [(level - 0.05, False, "working")]
+    exact += [(level + x * 1e-9, False, "episodic") for x in (0.5, 1.5)]  # reached, and not
     edges = [
         (0, False, "working"),
         (0.05, True, "semantic"),

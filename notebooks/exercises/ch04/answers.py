@@ -6,6 +6,30 @@ import statistics
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.normalization": (),
+    "memlib.ranking": ("three_part_score", "rank_order", "pick_diverse"),
+    "memlib.fusion": ("weighted_sum",),
+    "memlib.evaluation": ("sit_exam",),
+    "memlib.show.tables": ("decimals", "work_out"),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "min_max": (
+        "memlib.normalization:min_max",
+        "memlib.ranking:three_part_score",
+        "memlib.fusion:weighted_sum",
+        "memlib.show.tables:work_out",
+    ),
+    "printed_total": ("memlib.show.tables:decimals",),
+    "combined_totals": ("memlib.ranking:three_part_score", "memlib.fusion:weighted_sum"),
+    "top_three": (
+        "memlib.ranking:rank_order",
+        "memlib.ranking:pick_diverse",
+        "memlib.evaluation:sit_exam",
+    ),
+    "crossing_weight": (),
+}
+
 
 # --- min_max -----------------------------------------------------------------------------------
 def min_max(values):
@@ -76,7 +100,7 @@ def _value_lists(rng: random.Random):
     lists += [[rng.randint(1, 10) for _ in range(6)] for _ in range(3)]
     level = rng.uniform(0.1, 3)
     edges = [[], [level], [level] * 4, [0.0, level]]
-    invalid = [[level, math.nan, 0.1], [math.inf, level]]
+    invalid = [[level, math.nan, 0.1], [math.inf, level], [level, 0.1, -math.inf]]
     return [(values,) for values in [*lists, *edges, *invalid]]
 
 
@@ -180,8 +204,8 @@ def _three_parts(rng: random.Random):
     flat = [0.4, 0.4, 0.4]
     cases.append((flat, [0.1, 0.5, 0.9], [2, 5, 8], [1, 1, 1]))
     cases.append(([0.1, 0.5, 0.9], flat, [2, 5, 8], [0, 2, 1]))
-    cases.append(([0.1, 0.5], [0.2, 0.4], [2, 5], [1, -1, 1]))
-    return cases
+    invalid = [[-1, 1, 1], [1, -1, 1], [1, 1, -rng.random()]]
+    return [*cases, *(([0.1, 0.5], [0.2, 0.4], [2, 5], weights) for weights in invalid)]
 
 
 # --- top_three ---------------------------------------------------------------------------------
@@ -322,6 +346,7 @@ def _pairs_of_cards(rng: random.Random):
     a, b = draw(), draw()
     high, low = [0.9, 0.1, 0.9], [0.2, 0.8, 0.3]
     cases += [(a, [b[0], a[1], b[2]]), (a, a), (high, low), (low, high), ([1, 1, 1], [0, 0, 0])]
+    cases.append(([0.5, 0.2, 0.25], [0.5, 0.7, 0.5]))  # less than 0, more than -1
     cases.append(([0.25, a[1], 0.75], [0.5, b[1], 0.5]))  # level but for recency: a weight of 0
     return cases
 

@@ -7,6 +7,26 @@ from collections import Counter
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.bm25": (),
+    "memlib.librarian": ("features",),
+    "memlib.experiment": ("measure_signals",),
+    "rank_bm25": (),
+    "bm25s": (),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "idf": ("memlib.bm25:BM25.__init__", "rank_bm25:BM25Okapi"),
+    "saturate": ("memlib.bm25:saturate", "memlib.librarian:features"),
+    "term_score": ("memlib.bm25:BM25.scores", "rank_bm25:BM25Okapi", "bm25s:BM25"),
+    "tokenize": ("memlib.bm25:regex", "bm25s:tokenize"),
+    "bm25_scores": (
+        "memlib.bm25:BM25.scores",
+        "memlib.experiment:measure_signals",
+        "rank_bm25:BM25Okapi",
+        "bm25s:BM25",
+    ),
+}
+
 
 # --- idf ---------------------------------------------------------------------------------------
 def idf(n_docs, df):
@@ -103,8 +123,9 @@ def _score_lists(rng: random.Random):
         for _ in range(9)
     ]
     level = rng.uniform(0.5, 6)
-    cases += [([], 2), ([level], level), ([0, 0.0], 2), ([level, 1e6], 2)]
-    return [*cases, ([level, -0.27], 2), ([level], 0), ([level], -level)]
+    cases += [([], 2), ([level], level), ([0, 0.0], 2), ([level, 1e6], 2), ([level], 0.5)]
+    invalid = [([level, -0.27], 2), ([-0.27, level], 2), ([level], 0), ([level], -level)]
+    return [*cases, *invalid]
 
 
 # --- term_score --------------------------------------------------------------------------------
@@ -168,7 +189,8 @@ def _terms(rng: random.Random):
         (0, length, 10.0, worth, 0, 0.75),
         (0, length, 10.0, worth, 1.5, 0.75),
     ]
-    return [*cases, (-1, length, 10.0, worth, 1.5, 0.75), (1, length, 10.0, worth, 1.5, 1.2)]
+    invalid = [(-1, 0.75), (1, 1.2), (1, -0.2)]
+    return [*cases, *((tf, length, 10.0, worth, 1.5, b) for tf, b in invalid)]
 
 
 # --- tokenize ----------------------------------------------------------------------------------
@@ -249,7 +271,14 @@ def _texts(rng: random.Random):
     texts = [draw() for _ in range(9)]
     day = rng.randint(1, 28)
     edges = ["", "  ", "?!", "SAM", "o'clock, l'Orillon", f"On March {day}.", "the kids' room"]
-    more = ["Sam's", "'s", "it's Sam's, isn't it?", "caf\u00e9 d'sel 47B19", f"Nina’s {day}-{day}"]
+    more = [
+        "5's a crowd, 0's none: o's5, o's0",
+        "Sam's",
+        "'s",
+        "it's Sam's, isn't it?",
+        "caf\u00e9 d'sel 47B19",
+        f"Nina’s {day}-{day}",
+    ]
     return [(text,) for text in [*texts, *edges, *more]]
 
 

@@ -7,6 +7,23 @@ from collections import Counter
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.entity_boost": (),
+    "memlib.sources.cards": ("names_on",),
+    "memlib.experiment": ("measure_signals",),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "damp": ("memlib.entity_boost:damp",),
+    "count_cards": ("memlib.sources.cards:names_on",),
+    "names_in_question": ("memlib.entity_boost:names_in",),
+    "entity_boost": ("memlib.entity_boost:entity_boost", "memlib.experiment:measure_signals"),
+    "boosted_rows": (
+        "memlib.entity_boost:names_in",
+        "memlib.entity_boost:entity_boost",
+        "memlib.sources.cards:names_on",
+    ),
+}
+
 NAMES = ["Sam", "Miso", "Nina", "Theo", "Leela", "Ollie", "Poppy", "Daisy", "Jonas", "Aiko"]
 
 
@@ -237,7 +254,8 @@ def _df(name, cards):
 
 
 def entity_boost(mentioned, cards):
-    known = [name for name in dict.fromkeys(mentioned) if _df(name, _checked(cards)) > 0]
+    cards = _checked(cards)
+    known = [name for name in dict.fromkeys(mentioned) if _df(name, cards) > 0]
     worth = {name: 1 / math.log2(1 + _df(name, cards)) for name in known}
     return [sum(worth[n] for n in known if n in card) / max(len(known), 1) for card in cards]
 
@@ -296,11 +314,14 @@ def _mentioned_and_cards(rng: random.Random):
         ([a, b], shelf),
         ([a, b, c], [[a, b, c], [a], [a], [b, c], []]),
         ([a, stranger], shelf),
+        ([c, a], [[a], [a], [c]]),
         ([a, a, b], shelf),
         ([stranger], shelf),
         ([], shelf),
         ([a], []),
         ([a], [[a], a]),
+        ([a], [a, [a]]),
+        ([], [[a], a]),
     ]
     return cases
 
@@ -403,7 +424,10 @@ def _shelves(rng: random.Random):
         (f"Where is {a}?", [["Liz"], [b], [a], [c], [a, b]], joined),
         ("What should I cook tonight?", sister, joined),
         ("", [], {}),
+        (f"{a}, where are you?", [[a], [b], [b, c]], joined),
+        (f"Where is {a}?", [[b], [c, b], [a]], {}),
         (f"Where is {a}?", [[a], a], joined),
+        (f"Where is {a}?", [a, [a]], joined),
     ]
     return cases
 

@@ -7,6 +7,24 @@ from collections import Counter
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.fusion": (),
+    "memlib.evaluation": ("evidence_recall", "paired_bootstrap", "resample"),
+    "memlib.experiment": ("evidence_ranks", "grid_scores", "rrf_scores", "measure_recalls"),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "competition_ranks": ("memlib.fusion:competition_ranks",),
+    "weighted_sum": ("memlib.fusion:weighted_sum", "memlib.experiment:grid_scores"),
+    "rrf_points": ("memlib.fusion:reciprocal_rank_fusion", "memlib.experiment:rrf_scores"),
+    "evidence_recall": (
+        "memlib.evaluation:evidence_recall",
+        "memlib.experiment:evidence_ranks",
+        "memlib.experiment:measure_recalls",
+    ),
+    "choose_and_judge": (),
+    "verdict": ("memlib.evaluation:paired_bootstrap", "memlib.evaluation:resample"),
+}
+
 CARDS = ["ink", "miso", "nina", "paris", "rent", "sam", "theo", "vinyl"]
 
 
@@ -155,6 +173,7 @@ def _signals(rng: random.Random):
         (some, {"dense": 0, "bm25": 0}),
         ({"dense": [x]}, {"dense": 0.8}),
         (some, {"dense": 0.8, "bm25": -0.1}),
+        (some, {"dense": -0.1, "bm25": 0.8}),
         (some, {"dense": 0.8, "entity": 0.1}),
         (some, {"dense": 0.8}),
     ]
@@ -235,6 +254,7 @@ def _rankings(rng: random.Random):
     cases += [
         ([{one: 0.9, other: 0.9, third: 0.1}, {third: 5.0}],),
         ([{one: 0.4}, {}], 60),
+        ([{one: 0.4, other: 0.3}], 1),
         ([],),
         ([{one: 0.4}], 0),
         ([{one: 0.4}], -rng.randint(1, 9)),
@@ -301,6 +321,7 @@ def _talks(rng: random.Random):
         (ranking, [ranking[0], ranking[0], ranking[5]], 3),
         (ranking, [ranking[4]], 4),
         (ranking, [ranking[3]], 4),
+        (ranking, [ranking[0], ranking[5]], 1),
         (ranking, ["D9:9"], 3),
         (ranking, ranking[:3], 20),
         (ranking, [], 3),
@@ -494,6 +515,11 @@ def _draws(rng: random.Random):
     cases += [
         ([x, x, x, -9 * x], [[0, 1, 2, 3]] * 60 + [[0, 1, 2, 2]] * 20),
         ([3 * x, -2 * x], [[0, 1, 1]] * 80),
+        ([x / 20, -x], [[0]] * 80),
+        ([-x / 20, x], [[0]] * 80),
+        # three of eighty are one too many, wherever they stand
+        ([x, -x], [[1], *[[0]] * 77, [1], [1]]),
+        ([-x, x], [[1], *[[0]] * 77, [1], [1]]),
         ([x], []),
         ([x], [[0], []]),
     ]

@@ -6,13 +6,48 @@ from fractions import Fraction
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.forgetting": (
+        "usage_raw",
+        "usage",
+        "forget_score",
+        "duplicate_ratio",
+        "outranks",
+        "retention",
+        "recall_probability",
+        "days_until_due",
+        "next_interval",
+    ),
+    "memlib.librarian": ("Librarian.forget_scores", "Librarian.sweep", "Librarian.due"),
+    "memlib.show.widgets.forgetting": ("features", "contributions"),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "usage_raw": ("memlib.forgetting:usage_raw", "memlib.forgetting:usage"),
+    "forget_score": (
+        "memlib.forgetting:forget_score",
+        "memlib.librarian:Librarian.forget_scores",
+        "memlib.show.widgets.forgetting:contributions",
+    ),
+    "decide": ("memlib.forgetting:retention", "memlib.librarian:Librarian.sweep"),
+    "review": (
+        "memlib.forgetting:recall_probability",
+        "memlib.forgetting:days_until_due",
+        "memlib.librarian:Librarian.due",
+    ),
+    "next_interval": ("memlib.forgetting:next_interval",),
+    "dup_ratios": (
+        "memlib.forgetting:duplicate_ratio",
+        "memlib.forgetting:outranks",
+        "memlib.show.widgets.forgetting:features",
+    ),
+}
+
 KINDS = ["working", "episodic", "semantic"]
 
 
 # --- usage_raw ---------------------------------------------------------------------------------
 def usage_raw(views, cites, edits):
-    if min(views, cites, edits) < 0:
-        raise ValueError("a count is negative")
+    # a negative count: there is no logarithm of 0 or less, and math.log raises ValueError
     return math.log(1 + views) + 2 * math.log(1 + cites) + 0.5 * math.log(1 + edits)
 
 
@@ -52,8 +87,9 @@ def _no_counts_below_zero(views, cites, edits):
 
 def _counts(rng: random.Random):
     ordinary = [tuple(rng.randint(1, 60) for _ in range(3)) for _ in range(8)]
-    below = rng.choice([(-1, 2, 3), (4, -2, 0), (5, 1, -3)])
-    return [*ordinary, (0, 0, 0), (rng.randint(1, 9), 0, 0), (0, 0, rng.randint(1, 9)), below]
+    few = rng.randint(1, 9)
+    invalid = [(-few, 2, 3), (4, -few, 0), (5, 1, -few)]
+    return [*ordinary, (0, 0, 0), (few, 0, 0), (0, 0, few), *invalid]
 
 
 # --- forget_score ------------------------------------------------------------------------------
@@ -104,9 +140,13 @@ def _parts(rng: random.Random):
     cases += [(0.9, 0.8, 0.1, part(), True), (0.2, part(), 0.9, part(), False)]
     cases += [(0.0, 0.0, 1.0, 0.0, False), (1.0, 1.0, 0.0, 1.0, True)]
     cases += [(0.0, 0.1, 0.8, part(), True), (0.95, 0.95, 0.05, 0.9, False)]
-    bad = [part() for _ in range(4)]
-    bad[rng.randrange(4)] = rng.choice([-0.2, 1.5])
-    return [*cases, (*bad, False)]
+    invalid = []
+    for place in range(4):
+        for value in (-0.2, 1.5):
+            bad = [part() for _ in range(4)]
+            bad[place] = value
+            invalid.append((*bad, False))
+    return [*cases, *invalid]
 
 
 # --- decide ------------------------------------------------------------------------------------
@@ -198,9 +238,14 @@ def _cards(rng: random.Random):
         (0.95, rng.randint(200, 900), "semantic", False),
         (0.9, rng.randint(200, 900), "episodic", True),
         (0.4, rng.randint(200, 900), "working", False),
-        (0.7, -rng.randint(1, 9), "working", False),
+        (0.7, 0, "working", False),
+        (0.7, -1, "working", False),
+        (0.2, -rng.randint(2, 9), "episodic", False),
         (0.7, 40, "procedural", False),
     ]
+    for kind in ("working", "episodic"):  # at each TTL, and a day before it
+        for limit in (SOFT_TTL[kind], HARD_TTL[kind]):
+            cases += [(0.9, limit, kind, False), (0.9, limit - 1, kind, False)]
     return cases
 
 
@@ -257,8 +302,9 @@ def _clocks(rng: random.Random):
         tau = round(rng.uniform(2, 60), 1)
         cases += [(round(rng.uniform(0.05, 0.3) * tau, 2), tau)]
         cases += [(round(rng.uniform(0.4, 3) * tau, 2), tau)]
-    bad = rng.choice([(2, 0), (2, -rng.randint(1, 9))])
-    return [*cases, (0, rng.randint(1, 90)), bad, (-rng.randint(1, 5), 10)]
+    edges = [(0, rng.randint(1, 90)), (0.1, round(rng.uniform(0.5, 0.9), 2))]
+    invalid = [(2, 0), (2, -rng.randint(1, 9)), (-rng.randint(1, 5), 10), (-0.5, 10)]
+    return [*cases, *edges, *invalid]
 
 
 # --- next_interval -----------------------------------------------------------------------------
@@ -343,7 +389,10 @@ def _intervals(rng: random.Random):
         (20, 1.0, 0.1),
         (20, 0.1, 1.0),
         (11, 0.25, 0.0),
-        (rng.randint(6, 30), rng.choice([-0.3, 1.4]), 0.2),
+        (10, 0.2 + 6e-10, 1.0),  # nine decimals of 14.000000003 are more than 14
+        (rng.randint(6, 30), -0.3, 0.2),
+        (rng.randint(6, 30), 1.4, 0.2),
+        (rng.randint(6, 30), 0.2, rng.choice([-0.3, 1.4])),
         (0, 0.5, 0.5),
     ]
     return cases
@@ -428,8 +477,13 @@ def _shelves(rng: random.Random):
         ([[1.0, -0.4], [-0.4, 1.0]], [0.5, 0.7], [rng.randint(1, 9), 3]),
         ([], [], []),
         (trio[:2], [0.5, 0.5], [4, 4]),
-        (trio, [0.5, 0.5], [4, 4, 4]),
+        (trio[:2], [0.5] * 3, [4] * 3),
+        ([trio[0], trio[1][:2], trio[2]], [0.5] * 3, [4] * 3),
+        ([[1.0, 0.8, 0.3], [0.8, 1.0]], [0.5] * 2, [4] * 2),
+        ([[1.0, 0.8], [0.8, 1.0, 0.3]], [0.5] * 2, [4] * 2),
     ]
+    for n in (2, 4):
+        cases += [(trio, [0.5] * n, [4] * 3), (trio, [0.5] * 3, [4] * n)]
     return cases
 
 

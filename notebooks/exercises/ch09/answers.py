@@ -6,6 +6,22 @@ import statistics
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.strength": (),
+    "memlib.similarity": (),
+    "memlib.show.widgets.strength": ("strengths",),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "strength_of_vector": (
+        "memlib.strength:strength_of_vector",
+        "memlib.show.widgets.strength:strengths",
+    ),
+    "biased_cosine": ("memlib.strength:biased_cosine", "memlib.similarity:cosine"),
+    "effect_of_strength": ("memlib.strength:strength_slope",),
+    "bounded_strength": ("memlib.strength:bounded_strength",),
+    "strength_to_draw_level": (),
+}
+
 
 # --- strength_of_vector ------------------------------------------------------------------------
 def strength_of_vector(vector, alpha=0.5, beta=0.5):
@@ -156,7 +172,10 @@ def _pairs(rng: random.Random):
         (vector(2), vector(2), 0.1, -rng.uniform(0.1, 1)),
         (vector(3), [0, 0, 0], 0.1, 0.2),
         ([0, 0], vector(2), 0.1, 0.2),
+        ([0, *vector(2)], vector(3), 0.1, rng.uniform(0.1, 1)),
+        (vector(3), [*vector(2), 0], 0.1, rng.uniform(0.1, 1)),
         (vector(2), vector(3), 0.1, 0.2),
+        (vector(3), vector(2), 0.1, 0.2),
     ]
 
 
@@ -228,6 +247,9 @@ def _asked(rng: random.Random):
         ([-8.0, x, y, 0.5], 0.25),
         ([0, 0, 0], rng.choice([0.25, 0.5])),
         ([-x, x - 3, 0.0], 1),
+        ([x, -x - 0.5], 0),
+        ([0.1, 0.2, -0.3], 0),  # not exactly 0, by a stray bit
+        ([x, -x], 0.75e-9),
     ]
 
 
@@ -285,6 +307,7 @@ def _cosines(rng: random.Random):
         (rng.uniform(0.1, 0.5), 1),
         (rng.uniform(0.1, 0.5), -0.1),
         (1.2, 0.3),
+        (-1.2, 0.3),
     ]
 
 
@@ -371,10 +394,12 @@ def _races(rng: random.Random):
         (high, 0, high),
         (1, rng.uniform(0, 0.5), high),
         (1, 0.2, 1),
+        (high, rng.uniform(0.1, 0.5), -1),
         (high, 1, low),
         (high, -0.2, low),
         (1.3, 0.2, low),
         (high, 0.2, -1.1),
+        (high, 0.2, 1 + low),
     ]
 
 

@@ -6,6 +6,33 @@ from itertools import pairwise
 
 from notebooks.exercises.grading.tasks import Task, Wrong
 
+WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
+    "memlib.relevance": ("relevance", "title_hit", "_title"),
+    "memlib.bm25": ("saturate",),
+    "memlib.ranking": ("final_score", "pick_diverse"),
+    "memlib.librarian": ("features", "Librarian.explain", "Librarian.search"),
+    "memlib.show.waterfall": ("contributions",),
+}
+ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
+    "title_hit": (
+        "memlib.relevance:title_hit",
+        "memlib.relevance:_title",
+        "memlib.librarian:features",
+    ),
+    "relevance": (
+        "memlib.relevance:relevance",
+        "memlib.librarian:features",
+        "memlib.bm25:saturate",
+    ),
+    "final_score": (
+        "memlib.ranking:final_score",
+        "memlib.librarian:features",
+        "memlib.show.waterfall:contributions",
+    ),
+    "pick": ("memlib.ranking:pick_diverse", "memlib.librarian:Librarian.explain"),
+    "reasons": ("memlib.librarian:Librarian.explain", "memlib.librarian:Librarian.search"),
+}
+
 
 # --- title_hit ---------------------------------------------------------------------------------
 def title_hit(question, title):
@@ -124,6 +151,8 @@ def _titles(rng: random.Random):
         (f"{c} {a} {b}", f"{a.upper()}"),
         (f"{a} {b} {c}", f"{a} {b}"),
         (f"{a} {b} {c}", a),
+        (f"{a.upper()} {b}", f"{a} {b} {c}"),
+        (f"{a} {b}", c),
         (f"{a} {b}", f"{d} {e}"),
         (f"{a} {b}", ""),
         ("", f"{a} {b}"),
@@ -186,6 +215,7 @@ def _features(rng: random.Random):
         (x, 0, 0, 0),
         (1, 0.0, 1, 1),
         (x, -bm25, tags, title),
+        (x, -rng.uniform(0.1, 0.9), tags, title),
         (-x, -bm25, 0, 0),
     ]
 
@@ -252,7 +282,7 @@ def _scored_cards(rng: random.Random):
         (low | {"penalty": round(rng.uniform(0.4, 1), 3)},),
         (dict.fromkeys(low, 1.0),),
         (low,),
-        (card(relevance=1 + rng.uniform(0.1, 2)),),
+        (card(relevance=1 + rng.uniform(0.1, 0.9)),),
         (card(penalty=-rng.uniform(0.1, 1)),),
         (card(usage=rng.randint(2, 9)), 0.2),
     ]
@@ -361,6 +391,7 @@ def _likenesses(rng: random.Random):
         ([s, s - 0.1, s - 0.5], table(3, [(0, 1, 0.5)]), 3, 0.6),
         ([s, s, s], table(3, []), 3),
         ([s, s - 0.3, s - 0.35], table(3, [(0, 1, 0.2)]), 3),
+        ([s - 0.1, s, s - 0.2], copy, 1),
         ([s], [[1.0]], 5),
         ([], [], 2),
         ([s, s - 0.1, s - 0.2], copy, 0),
@@ -454,6 +485,7 @@ def _pick_times(rng: random.Random):
         ([theta + 0.3, theta + 0.1, theta - 0.2, theta - 0.25], 2, theta),
         ([0.3, 0.2, round(rng.uniform(0, 0.15), 2)], 2, None),
         ([0.2, 0.1], 5, 0.9),
+        ([theta + 0.1, theta + 0.2], 1, theta),
         ([], 3, theta),
         ([0.6, 0.5], 0, theta),
         ([0.6, 0.5], -2, None),

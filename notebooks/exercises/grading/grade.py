@@ -1,0 +1,244 @@
+"""Grade a class: `make grade CHAPTER=ch02 SUBMISSIONS=folder SEED=…`.
+
+One submission after the other; each verdict is kept at once, so a run that was stopped goes on
+where it was, and a second run judges only what changed.
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from notebooks.exercises.grading import judge as machine
+from notebooks.exercises.grading import report, results, sandbox
+from notebooks.exercises.grading.collect import (
+    CollectError,
+    Student,
+    Submission,
+    collect,
+    plain,
+    read_class,
+)
+from notebooks.exercises.grading.gradebook import book_results, booked
+from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.results import Result
+from notebooks.exercises.grading.tasks import EXERCISES, load_tasks
+
+Judge = Callable[..., Verdict]
+Say = Callable[[str], None]
+SHORTEST_SEED = 8
+DRAW = "python3 -c 'import secrets; print(secrets.token_hex(8))'"
+
+
+def refusal(chapter: str, seed: str) -> str:
+    """Why grading must not start, or nothing."""
+    known = sorted(path.parent.name for path in EXERCISES.glob("ch*/answers.py"))
+    if chapter not in known:
+        return f"CHAPTER={plain(chapter)}: name one of {' '.join(known)}"
+    if len(seed) < SHORTEST_SEED:
+        return (
+            "SEED is missing or shorter than 8 characters. The inputs on which answers are tried "
+            "are drawn from it; who can guess it can prepare for them. "
+            f"Draw one, keep it secret, use it for the whole class:  {DRAW}"
+        )
+    return ""
+
+
+def nothing_right(chapter: str, student: Student, status: str, note: str) -> Verdict:
+    """The verdict on what was never run."""
+    marks = tuple(TaskMark(task.name, 0, task.points) for task in load_tasks(chapter))
+    return Verdict(student.key, chapter, status, marks, 0.0, note)
+
+
+def judged(submission: Submission, chapter: str, seed: str, judge: Judge) -> Result:
+    """One submission's result; should the judge itself fail, it is judged again next time."""
+    student, path = submission.student, submission.path
+    made_from = results.made_from(chapter, seed, path, submission.note)
+    if path is None:
+        verdict = nothing_right(chapter, student, submission.status, submission.note)
+        return Result(student, verdict, "", made_from)
+    try:
+        verdict = judge(path, student.key, chapter, seed)
+        if verdict.sha256 and verdict.sha256 != made_from["file"]:
+            made_from = {}  # the file changed meanwhile
+    except Exception as error:  # one submission's trouble is never another's
+        told = (
+            f"the judge failed, which is no fault of the learner's: {type(error).__name__}: {error}"
+        )
+        verdict, made_from = nothing_right(chapter, student, "crashed", plain(told, 300)), {}
+    if submission.note:
+        verdict = replace(verdict, note="; ".join(filter(None, (submission.note, verdict.note))))
+    return Result(student, verdict, str(path.resolve()), made_from)
+
+
+def line_of(result: Result) -> str:
+    verdict = result.verdict
+    points = f"{sum(m.points for m in verdict.marks)} of {sum(m.of for m in verdict.marks)}"
+    note = f"  {plain(verdict.note)}" if verdict.note else ""
+    line = (
+        f"{result.student.key:<24} {verdict.status:<10} {points:>9} {verdict.seconds:6.1f} s{note}"
+    )
+    return line.rstrip()
+
+
+def work(
+    todo: Sequence[Submission], do: Callable[[Submission], Result], jobs: int
+) -> Iterator[Result]:
+    """The results as they come, `jobs` at a time; on a stop nothing more is begun."""
+    if jobs == 1:
+        yield from map(do, todo)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting: list[Future[Result]] = [pool.submit(do, submission) for submission in todo]
+        try:
+            yield from (done.result() for done in as_completed(waiting))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def grade_class(
+    chapter: str,
+    submissions: Iterable[Submission],
+    seed: str,
+    course: Path = results.COURSE,
+    *,
+    judge: Judge | None = None,
+    again: Collection[str] = (),
+    jobs: int = 1,
+    say: Say = print,
+    bar: bool = False,
+) -> dict[str, Result]:
+    """Judge what is new or changed, keep each verdict at once, and return all of the chapter.
+
+    again    keys of students to judge once more, or {"all"}
+    say      gets one line a student; with `bar` only where there is something to tell
+    """
+    judge, folder = judge or machine.judge, course / chapter
+    kept, todo, absent = results.load(folder), [], 0
+    for submission in submissions:
+        student = submission.student
+        path, before = submission.path, kept.get(student.key)
+        if submission.status == "missing":
+            if before is None or before.verdict.status == "missing":
+                verdict, absent = nothing_right(chapter, student, "missing", ""), absent + 1
+                kept[student.key] = Result(student, verdict, "", {})
+                results.save(folder, kept[student.key])
+            continue
+        wanted = results.made_from(chapter, seed, path, submission.note)
+        if before and before.made_from == wanted and not {student.key, "all"} & set(again):
+            now = replace(before, student=student, file=str(path.resolve()) if path else "")
+            if now != before:
+                kept[student.key] = now
+                results.save(folder, now)
+            continue
+        todo.append(submission)
+    unchanged = len(kept) - absent - len({s.student.key for s in todo} & set(kept))
+    say(f"{chapter}: {len(todo)} to judge, {unchanged} as judged before, {absent} missing")
+    done = work(todo, lambda submission: judged(submission, chapter, seed, judge), jobs)
+    for number, result in enumerate(tqdm(done, total=len(todo), disable=not bar), start=1):
+        results.save(folder, result)
+        kept[result.student.key] = result
+        if not bar or result.verdict.status != "graded":
+            tell = tqdm.write if bar else say
+            tell(f"[{number:>3}/{len(todo)}] {line_of(result)}")
+    return dict(sorted(kept.items()))
+
+
+def publish(
+    chapter: str, graded: Mapping[str, Result], course: Path = results.COURSE, say: Say = print
+) -> None:
+    """Into the gradebook, then the report, with the marks that were given by hand."""
+    for line in book_results(course, chapter, list(graded.values())):
+        say(line)
+    by_hand = booked(course, chapter)
+    say("")
+    say(report.text(chapter, list(graded.values()), by_hand))
+    for path in report.write(course, chapter, list(graded.values()), by_hand):
+        say(f"written: {path}")
+
+
+def twins(graded: Mapping[str, Result], chapter: str) -> list[str]:
+    """Students whose files are the same to the byte, and not the exercise as it was handed out."""
+    by_file: dict[str, list[str]] = {}
+    for key, result in graded.items():
+        if result.file:
+            by_file.setdefault(result.made_from.get("file", ""), []).append(key)
+    untouched = results.sha256(EXERCISES / chapter / f"{chapter}.ipynb")
+    return [
+        f"the same file to the byte: {', '.join(keys)}"
+        for file, keys in by_file.items()
+        if len(keys) > 1 and file not in ("", untouched)
+    ]
+
+
+def class_list(folder: Path, named: str) -> dict[str, Student] | None:
+    """The class list that was named, or students.csv beside the submissions, or none."""
+    path = Path(named) if named else folder / "students.csv"
+    if named and not path.is_file():
+        raise CollectError(f"STUDENTS={plain(named)}: there is no such file")
+    return read_class(path) if path.is_file() else None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; what make exports stands in for arguments that are not given."""
+    given = os.environ.get
+    parser = argparse.ArgumentParser(prog="grade", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--chapter", default=given("CHAPTER", ""), help="for example ch02")
+    parser.add_argument("--submissions", default=given("SUBMISSIONS", ""), help="the folder")
+    parser.add_argument("--students", default=given("STUDENTS", ""), help="class list, a CSV")
+    parser.add_argument("--again", default=given("AGAIN", ""), help="students, or all")
+    parser.add_argument("--jobs", default=given("JOBS", "") or "1", help="how many at a time")
+    parser.add_argument("--course", type=Path, default=results.COURSE, help="results, gradebook")
+    options = parser.parse_args(arguments)
+    seed, chapter = given("SEED", ""), options.chapter  # never an argument: others could read it
+    why = refusal(chapter, seed)
+    if not why and not options.submissions:
+        why = "SUBMISSIONS is missing: name the folder that the notebooks are in"
+    if not why and not re.fullmatch(r"[1-9]\d?", options.jobs):
+        why = f"JOBS={plain(options.jobs)}: a number from 1 to 99"
+    if why:
+        print(why, file=sys.stderr)
+        return 2
+    try:
+        sandbox.require()
+        listed = class_list(Path(options.submissions), options.students)
+        found, left = collect(Path(options.submissions), chapter, listed)
+    except (CollectError, sandbox.SandboxMissing, OSError, UnicodeDecodeError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    for line in left:
+        print(line)
+    strangers = [s.student.key for s in found if listed and not s.student.listed]
+    if strangers:
+        print(f"not on the class list: {', '.join(strangers)}")
+    again = set(re.split(r"[\s,]+", options.again)) - {""}
+    bar, code = sys.stderr.isatty(), 0
+    try:
+        graded = grade_class(
+            chapter, found, seed, options.course, again=again, jobs=int(options.jobs), bar=bar
+        )
+    except KeyboardInterrupt:
+        print(
+            "\nstopped; every verdict so far is kept, and the same command goes on", file=sys.stderr
+        )
+        graded, code = results.load(options.course / chapter), 130
+    publish(chapter, graded, options.course)
+    for line in twins(graded, chapter):
+        print(line)
+    elsewhere = sorted(set(graded) - {s.student.key for s in found})
+    if elsewhere and not code:
+        print(f"judged before, no file here now: {', '.join(elsewhere)}")
+    mixed = {r.made_from["secret"] for r in graded.values() if "secret" in r.made_from}
+    if len(mixed) > 1:
+        print("some of these marks were made with another SEED: use one for the whole class")
+    return code or int(any(not r.made_from and r.file for r in graded.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

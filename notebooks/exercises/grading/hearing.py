@@ -1,0 +1,70 @@
+"""What the sandbox said, understood strictly: nothing else than the inner part's lines."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from notebooks.exercises.grading.typed import decode
+
+NO_ANSWERS = ("missing", "stopped", "died", "too large")
+ENDS = ("done", "died", "hangs", "garbles")
+
+
+class Tampered(Exception):
+    """Something came out of the sandbox that the inner part does not say."""
+
+
+class Heard(NamedTuple):
+    """What the sandbox said: answers by task, or why there are none, and how it went."""
+
+    answers: dict[str, Any]
+    ready: bool
+    cells: int  # the last that ended
+    stopped: tuple[int, ...]
+    end: dict[str, Any]
+
+
+def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
+    """Read the lines of the inner part, strictly. Raises Tampered."""
+    answers: dict[str, Any] = {}
+    ready, cells = False, 0
+    stopped: list[int] = []
+    end: dict[str, Any] = {}
+    lines = output.split(b"\n")
+    for line in lines[:-1]:  # the last is empty, or was cut off
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            raise Tampered("a line that is no JSON") from None
+        if not isinstance(event, dict) or end:
+            raise Tampered("a line that means nothing")
+        if event == {"ready": True} and not ready:
+            ready = True
+        elif event.keys() == {"cell", "how"} and _counts(event["cell"], cells):
+            cells = event["cell"]
+            stopped += [cells] if event["how"] == "stopped" else []
+        elif event.keys() == {"task", "answers"}:
+            name = event["task"]
+            if not isinstance(name, str) or name not in draws or name in answers:
+                raise Tampered("answers to nothing that was asked")
+            answers[name] = _decoded(event["answers"], len(draws[name]))
+        elif event.get("end") in ENDS:
+            end = event
+        else:
+            raise Tampered("a line that means nothing")
+    return Heard(answers, ready, cells, tuple(stopped), end)
+
+
+def _counts(number: Any, last: int) -> bool:
+    return type(number) is int and number > last
+
+
+def _decoded(coded: Any, count: int) -> Any:
+    if isinstance(coded, str) and coded in NO_ANSWERS:
+        return coded
+    if not isinstance(coded, list) or len(coded) != count:
+        raise Tampered("another number of answers than of questions")
+    try:
+        return [decode(answer) for answer in coded]
+    except ValueError:
+        raise Tampered("an answer that is no coded value") from None

@@ -1,0 +1,89 @@
+"""What is kept of a graded submission: one small file each, written at once and whole."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from notebooks.exercises.grading.collect import Student
+from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.tasks import EXERCISES
+
+COURSE = EXERCISES.parents[1] / "grading"  # the instructor's folder: never handed out or committed
+OURS = {
+    "collect",
+    "results",
+    "gradebook",
+    "report",
+    "grade",
+    "release",
+    "solution",
+}  # judge nothing
+
+
+@dataclass(frozen=True)
+class Result:
+    """A verdict, whose it is, the file it is about, and what it was made from."""
+
+    student: Student
+    verdict: Verdict
+    file: str
+    made_from: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """Changes when anything in the verdict does, but for the time it took."""
+        told = asdict(self.verdict) | {"seconds": 0, "name": self.student.name}
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def sha256(path: Path) -> str:
+    """The hash of a file, read in pieces; "" where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def made_from(chapter: str, seed: str, path: Path | None, told: str = "") -> dict[str, str]:
+    """What a verdict depends on: the file, the secret number, and how the chapter is judged."""
+    parts = [EXERCISES / chapter / "answers.py", EXERCISES / chapter / f"{chapter}.ipynb"]
+    parts += sorted(p for p in Path(__file__).parent.glob("*.py") if p.stem not in OURS)
+    rules = hashlib.sha256("".join(map(sha256, parts)).encode()).hexdigest()
+    secret = hashlib.sha256(f"{chapter}/{seed}".encode()).hexdigest()
+    file = sha256(path) if path else told
+    return {"file": file, "secret": secret[:16], "rules": rules}
+
+
+def save(folder: Path, result: Result) -> None:
+    """Write one result; a stop at any moment leaves the old file or the new one."""
+    path = folder / "verdicts" / f"{result.student.key}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(".part")
+    half.write_text(json.dumps(asdict(result), indent=1), encoding="utf-8")
+    half.replace(path)
+
+
+def read(text: str) -> Result:
+    """One result from its text; anything else raises ValueError, KeyError or TypeError."""
+    kept: dict[str, Any] = json.loads(text)
+    verdict = kept["verdict"] | {"marks": tuple(TaskMark(**m) for m in kept["verdict"]["marks"])}
+    return Result(
+        Student(**kept["student"]), Verdict(**verdict), str(kept["file"]), dict(kept["made_from"])
+    )
+
+
+def load(folder: Path) -> dict[str, Result]:
+    """All results of a chapter, by key. A file that cannot be read counts as not graded yet."""
+    found = {}
+    for path in sorted((folder / "verdicts").glob("*.json")):
+        try:
+            result = read(path.read_text(encoding="utf-8"))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        if result.student.key == path.stem:
+            found[result.student.key] = result
+    return found

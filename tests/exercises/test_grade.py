@@ -1,0 +1,399 @@
+"""The command: whose a file is, what is judged again, what a stop costs, what is refused."""
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+
+from notebooks.exercises.grading import grade, results, sandbox
+from notebooks.exercises.grading.collect import (
+    CollectError,
+    Student,
+    collect,
+    finder,
+    key_of,
+    plain,
+    read_class,
+)
+from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.tasks import load_tasks
+from tests.exercises.made_class import notebook, save
+
+CHAPTER, SEED = "ch02", "a secret of these tests"
+
+
+class FakeJudge:
+    """Gives every submission full marks and remembers whom it saw."""
+
+    def __init__(self, stop_after=None, fails=()):
+        self.seen, self.stop_after, self.fails = [], stop_after, fails
+
+    def __call__(self, path, student, chapter, seed):
+        if self.stop_after is not None and len(self.seen) >= self.stop_after:
+            raise KeyboardInterrupt
+        self.seen.append(student)
+        if student in self.fails:
+            raise OSError("no room")
+        marks = tuple(TaskMark(task.name, task.points, task.points) for task in load_tasks(chapter))
+        return Verdict(student, chapter, "graded", marks, 1.0, "", results.sha256(path))
+
+
+@pytest.fixture
+def handed(tmp_path):
+    """Four students' files in a flat folder."""
+    folder = tmp_path / "handed"
+    for name in ("anna", "bea_ch02", "Zoë Müller", "dan"):
+        save(folder / f"{name}.ipynb", notebook(CHAPTER, {}, f"I am {name}."))
+    return folder
+
+
+def collected(folder, listed=None):
+    return {s.student.key: s for s in collect(folder, CHAPTER, listed)[0]}
+
+
+def run(folder, course, judge, seed=SEED, **more):
+    found, _ = collect(folder, CHAPTER)
+    return grade.grade_class(CHAPTER, found, seed, course, judge=judge, say=lambda _: None, **more)
+
+
+# --- whose is it ---------------------------------------------------------------------------------
+def test_a_flat_folder_of_files_named_after_students(handed):
+    found = collected(handed)
+    assert [s.student.name for s in found.values()] == ["anna", "bea", "dan", "Zoë Müller"]
+    assert all(s.path and not s.status and not s.note for s in found.values())
+
+
+def test_a_folder_a_student_whatever_the_notebook_is_called(tmp_path):
+    save(tmp_path / "anna" / "my homework.ipynb", notebook(CHAPTER, {}))
+    save(tmp_path / "bea" / "deep" / "down" / "ch02.ipynb", notebook(CHAPTER, {}))
+    save(tmp_path / "bea" / ".ipynb_checkpoints" / "ch02-checkpoint.ipynb", notebook(CHAPTER, {}))
+    save(tmp_path / "cem" / "ch02.ipynb", notebook(CHAPTER, {}))
+    save(tmp_path / "cem" / "ch01.ipynb", notebook(CHAPTER, {}))
+    save(tmp_path / "dan" / "one.ipynb", notebook(CHAPTER, {}))
+    save(tmp_path / "dan" / "two.ipynb", notebook(CHAPTER, {}))
+    (tmp_path / "eva").mkdir()
+    found = collected(tmp_path)
+    assert found["anna"].path.name == "my homework.ipynb"
+    assert found["bea"].path.name == found["cem"].path.name == "ch02.ipynb"
+    assert found["cem"].note == "2 notebooks (ch01.ipynb, ch02.ipynb): ch02.ipynb taken"
+    assert (found["dan"].status, found["dan"].path) == ("unreadable", None)
+    assert found["dan"].note == "2 notebooks (one.ipynb, two.ipynb): keep one"
+    assert (found["eva"].status, found["eva"].note) == ("unreadable", "no notebook in the folder")
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("anna_ch02", "anna"),
+        ("anna-CH02", "anna"),
+        ("anna (1)", "anna"),
+        ("Anna Berg_12345_assignsubmission_file_ch02", "Anna Berg"),
+        ("Anna Berg_12345_assignsubmission_file_bea_ch02", "Anna Berg"),
+        ("Anna Berg_12345_assignsubmission_file", "Anna Berg"),
+        ("berganna_4711_99_ch02-2", "berganna"),
+        ("berganna_LATE_4711_99_bea", "berganna"),
+        ("Exercise 2_ab12_attempt_2025-06-11-18-00-00_ch02", "ab12"),
+        ("ab_12", "ab_12"),
+    ],
+)
+def test_what_an_lms_puts_round_a_name_is_taken_off(tmp_path, name, student):
+    save(tmp_path / f"{name}.ipynb", notebook(CHAPTER, {}))
+    (found,) = collected(tmp_path).values()
+    assert found.student.name == student
+
+
+def test_two_entries_of_one_student_are_told_and_cost_nobody_else_a_mark(handed, tmp_path):
+    save(handed / "anna_ch02.ipynb", notebook(CHAPTER, {}))
+    found = collected(handed)
+    assert found["anna"].status == "unreadable"
+    assert found["anna"].note == "2 entries (anna.ipynb, anna_ch02.ipynb): keep one"
+    judge = FakeJudge()
+    marks = run(handed, tmp_path / "course", judge)
+    assert "anna" not in judge.seen and len(judge.seen) == 3
+    assert sum(m.points for m in marks["anna"].verdict.marks) == 0
+    assert sum(m.points for m in marks["bea"].verdict.marks) == 12
+
+
+def test_what_is_no_submission_is_told(handed):
+    (handed / "readme.txt").touch()
+    (handed / "eva.zip").touch()
+    save(handed / "ch02.ipynb", notebook(CHAPTER, {}))
+    (handed / "folder").symlink_to("/etc")
+    (handed / "mallory.ipynb").symlink_to(handed / "anna.ipynb")
+    found, left = collect(handed, CHAPTER)
+    assert [line.split(":")[0] for line in left] == [
+        "ch02.ipynb",
+        "eva.zip",
+        "folder",
+        "readme.txt",
+    ]
+    assert "whose?" in left[0] and "unpack" in left[1]
+    linked = next(s for s in found if s.student.key == "mallory")
+    assert (linked.path, linked.note) == (None, "a link, not a file")
+
+
+HOSTILE = (
+    *("*", "[a-z]", "Zoë", "O'Neil", 'a"b', "a b", "=1+1", "-x", "<b>", "a\nb", "\u202egnp.exe"),
+    *("\udcff", "name-0123456789ab", "con\x1b[2J", "$(reboot)", "{student}", "..a", "a..b", "%2e"),
+)
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "../x", "..", "a/b", "", "x" * 300])
+def test_a_key_is_safe_in_a_path_a_pattern_and_a_page(name):
+    key = key_of(name)
+    assert key.isascii() and key != name and 0 < len(key) < 80
+    assert set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert plain(name).isprintable()
+
+
+def test_hostile_names_are_graded_like_any_other(handed, tmp_path):
+    for name in HOSTILE:
+        shutil.copy(handed / "anna.ipynb", handed / f"_{name}.ipynb")
+        (handed / f"of {name}").mkdir()
+        shutil.copy(handed / "anna.ipynb", handed / f"of {name}" / f"{name}.ipynb")
+    marks = run(handed, tmp_path / "course", FakeJudge())
+    graded = [result for result in marks.values() if result.verdict.status == "graded"]
+    assert len(graded) == 4 + 2 * len(HOSTILE) - 1, "the folder of ..a holds a hidden file alone"
+    assert results.load(tmp_path / "course" / CHAPTER) == marks
+    assert all(grade.line_of(result).isprintable() for result in graded)
+
+
+def test_no_name_can_take_another_s_key():
+    victim = key_of("Zoë Müller")
+    assert key_of(victim) != victim
+    assert len({key_of(n) for n in ("a b", "a_b", "a-b", "A b", "ä b", "a  b")}) == 6
+
+
+def test_the_class_list_finds_names_and_the_absent(handed, tmp_path):
+    path = tmp_path / "students.csv"
+    path.write_text('id,name,email\nid1,"Berg, Anna",a@b.org\nbea,Bea Cho,\nid3,Zoë Müller,\n'
+                    "id4,Eva Fox,\n", encoding="utf-8-sig")  # fmt: skip
+    (handed / "anna.ipynb").rename(handed / "Anna Berg_1_assignsubmission_file_x.ipynb")
+    found = collected(handed, read_class(path))
+    assert {k: s.status for k, s in found.items()} == {
+        **{"id1": "", "bea": "", "id3": "", "dan": ""},
+        "id4": "missing",
+    }
+    assert [k for k, s in found.items() if not s.student.listed] == ["dan"]
+    assert found["id1"].student.email == "a@b.org"
+
+
+def test_a_name_that_two_students_share_finds_neither():
+    twins = {i: Student(i, "Kim Lee", listed=True) for i in ("k1", "k2")}
+    assert set(finder(twins)) == {"k1", "k2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("name\nAnna\n", "line 2: no id"),
+        ("id,name\na,A\nA,B\n", "line 3: the id 'A' stands there twice"),
+        ("id,name\n", "no students"),
+    ],
+)
+def test_a_class_list_that_cannot_be_used_is_refused(tmp_path, text, why):
+    path = tmp_path / "students.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CollectError, match=why):
+        read_class(path)
+
+
+# --- what is judged again ------------------------------------------------------------------------
+def test_only_what_changed_is_judged_again(handed, tmp_path, monkeypatch):
+    course, judge = tmp_path / "course", FakeJudge()
+    assert len(run(handed, course, judge)) == len(judge.seen) == 4
+
+    def again(**more):
+        judge = FakeJudge()
+        run(handed, course, judge, **more)
+        return judge.seen
+
+    assert again() == []
+    save(handed / "dan.ipynb", notebook(CHAPTER, {}, "Better."))
+    assert again() == ["dan"]
+    assert again(again={"anna"}) == ["anna"]
+    assert again(again={"all"}) == again(seed="another secret") == again(seed=SEED) != []
+    copy = tmp_path / "exercises"
+    shutil.copytree(results.EXERCISES / CHAPTER, copy / CHAPTER)
+    shutil.copytree(results.EXERCISES / "grading", copy / "grading")
+    monkeypatch.setattr(results, "EXERCISES", copy)
+    assert again() == []
+    with (copy / CHAPTER / "answers.py").open("a", encoding="utf-8") as file:
+        file.write("\n# changed\n")
+    assert len(again()) == 4
+
+
+def test_verdicts_of_another_machine_count_here_and_find_their_file(handed, tmp_path):
+    run(handed, tmp_path / "there", FakeJudge())
+    shutil.copytree(handed, tmp_path / "copied")
+    shutil.copytree(tmp_path / "there" / CHAPTER, tmp_path / "here" / CHAPTER)
+    judge = FakeJudge()
+    marks = run(tmp_path / "copied", tmp_path / "here", judge)
+    assert judge.seen == [] and len(marks) == 4
+    assert marks["anna"].file == str((tmp_path / "copied" / "anna.ipynb").resolve())
+    assert results.load(tmp_path / "here" / CHAPTER) == marks
+
+
+def test_the_same_file_twice_is_told_unless_nobody_touched_it(handed, tmp_path):
+    for name in ("eva", "fay"):
+        shutil.copy(results.EXERCISES / CHAPTER / f"{CHAPTER}.ipynb", handed / f"{name}.ipynb")
+    shutil.copy(handed / "anna.ipynb", handed / "gus.ipynb")
+    marks = run(handed, tmp_path, FakeJudge())
+    assert grade.twins(marks, CHAPTER) == ["the same file to the byte: anna, gus"]
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(handed, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(handed, tmp_path, FakeJudge(stop_after=2))
+    assert sorted(results.load(tmp_path / CHAPTER)) == ["anna", "bea"]
+    second = FakeJudge()
+    assert len(run(handed, tmp_path, second)) == 4
+    assert second.seen == ["dan", key_of("Zoë Müller")]
+
+
+def test_a_half_written_or_foreign_result_counts_as_none(handed, tmp_path):
+    run(handed, tmp_path, FakeJudge())
+    folder = tmp_path / CHAPTER / "verdicts"
+    whole = (folder / "anna.json").read_text(encoding="utf-8")
+    (folder / "anna.json").write_text(whole[:100], encoding="utf-8")
+    (folder / "bea.json").write_text(whole, encoding="utf-8")
+    (folder / "dan.json").write_text("[]", encoding="utf-8")
+    assert list(results.load(tmp_path / CHAPTER)) == [key_of("Zoë Müller")]
+    judge = FakeJudge()
+    run(handed, tmp_path, judge)
+    assert judge.seen == ["anna", "bea", "dan"]
+
+
+def test_a_result_comes_back_as_it_was_written(handed, tmp_path):
+    marks = run(handed, tmp_path, FakeJudge())
+    kept = results.load(tmp_path / CHAPTER)
+    assert kept == marks
+    slower = dataclasses.replace(marks["anna"].verdict, seconds=9.0)
+    assert dataclasses.replace(marks["anna"], verdict=slower).digest == marks["anna"].digest
+    late = dataclasses.replace(marks["anna"].verdict, note="late")
+    assert dataclasses.replace(marks["anna"], verdict=late).digest != marks["anna"].digest
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_judge_that_fails_on_one_goes_on_with_the_others(handed, tmp_path, jobs):
+    marks = run(handed, tmp_path, FakeJudge(fails=("bea",)), jobs=jobs)
+    assert {k: r.verdict.status for k, r in marks.items()} == {
+        **{"anna": "graded", "bea": "crashed", "dan": "graded"},
+        key_of("Zoë Müller"): "graded",
+    }
+    assert "no fault of the learner's: OSError: no room" in marks["bea"].verdict.note
+    judge = FakeJudge()
+    run(handed, tmp_path, judge)
+    assert judge.seen == ["bea"], "what the judge failed on is judged again"
+
+
+def test_the_absent_are_missing_until_they_hand_in(handed, tmp_path):
+    listed = {
+        "anna": Student("anna", "Anna", listed=True),
+        "eva": Student("eva", "Eva", listed=True),
+    }
+
+    def class_of():
+        found, _ = collect(handed, CHAPTER, listed)
+        say = [].append
+        return grade.grade_class(CHAPTER, found, SEED, tmp_path, judge=FakeJudge(), say=say)
+
+    assert class_of()["eva"].verdict.status == "missing"
+    assert results.load(tmp_path / CHAPTER)["eva"].verdict.status == "missing"
+    save(handed / "eva.ipynb", notebook(CHAPTER, {}))
+    assert class_of()["eva"].verdict.status == "graded"
+    (handed / "eva.ipynb").unlink()
+    assert class_of()["eva"].verdict.status == "graded", "a mark does not go with the file"
+
+
+def test_progress_is_one_plain_line_a_student(handed, tmp_path):
+    save(handed / "con\x1b[2Jx.ipynb", notebook(CHAPTER, {}))
+    lines = []
+    found, _ = collect(handed, CHAPTER)
+    grade.grade_class(CHAPTER, found, SEED, tmp_path, judge=FakeJudge(), say=lines.append)
+    assert lines[0] == "ch02: 5 to judge, 0 as judged before, 0 missing"
+    assert lines[1].startswith("[  1/5] anna") and "graded" in lines[1] and "12 of 12" in lines[1]
+    assert len(lines) == 6 and all(line.isprintable() for line in lines)
+
+
+# --- the command ---------------------------------------------------------------------------------
+@pytest.fixture
+def command(handed, tmp_path, monkeypatch):
+    """Run the command on a fake judge, without gradebook and report."""
+    judge = FakeJudge()
+    for name in ("SEED", "CHAPTER", "SUBMISSIONS", "STUDENTS", "AGAIN", "JOBS", "SANDBOX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(grade.machine, "judge", judge)
+    monkeypatch.setattr(grade, "publish", lambda *_: None)
+    monkeypatch.setattr(sandbox, "why_missing", lambda: "")
+
+    def run_it(seed=SEED, **options):
+        given = {"chapter": CHAPTER, "submissions": str(handed), "course": str(tmp_path / "c")}
+        monkeypatch.setenv("SEED", seed)
+        words = [w for k, v in (given | options).items() for w in (f"--{k}", v)]
+        return grade.main(words), judge.seen
+
+    return run_it
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"seed": ""}, "SEED is missing"),
+        ({"seed": "1234"}, "shorter than 8"),
+        ({"chapter": "ch99"}, "CHAPTER=ch99: name one of ch01"),
+        ({"chapter": "../ch02"}, "name one of ch01"),
+        ({"submissions": ""}, "SUBMISSIONS is missing"),
+        ({"submissions": "/no/such"}, "there is no such folder"),
+        ({"students": "/no/such.csv"}, "there is no such file"),
+        ({"jobs": "many"}, "JOBS=many"),
+    ],
+)
+def test_what_cannot_be_graded_is_refused_in_one_line(command, capsys, options, why):
+    assert command(**options) == (2, [])
+    told = capsys.readouterr()
+    assert why in told.err and told.err.count("\n") == 1 and told.out == ""
+
+
+def test_a_missing_secret_says_how_to_draw_one(command, capsys):
+    command(seed="")
+    assert "python3 -c 'import secrets; print(secrets.token_hex(8))'" in capsys.readouterr().err
+
+
+def test_without_a_sandbox_grading_refuses(command, capsys, monkeypatch):
+    monkeypatch.setattr(sandbox, "why_missing", lambda: "bwrap is not installed")
+    assert command() == (2, [])
+    assert "SANDBOX=none" in capsys.readouterr().err
+    monkeypatch.setenv("SANDBOX", "none")
+    assert len(command()[1]) == 4
+
+
+def test_the_command_grades_and_tells_what_needs_a_look(command, handed, capsys):
+    (handed / "eva.zip").touch()
+    (handed / "students.csv").write_text("id,name\nanna,Anna\nfox,Fox\n", encoding="utf-8")
+    code, seen = command()
+    told = capsys.readouterr().out
+    assert code == 0 and len(seen) == 4
+    assert "not on the class list: bea, dan, zoe-muller-" in told
+    assert "eva.zip" in told and "1 missing" in told
+    (handed / "anna.ipynb").unlink()
+    (handed / "bea_ch02.ipynb").unlink()
+    command(seed="one more secret")
+    told = capsys.readouterr().out
+    assert "judged before, no file here now: bea" in told
+    assert "another SEED" in told
+
+
+def test_a_stop_keeps_what_is_done_and_says_so(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(grade.machine, "judge", FakeJudge(stop_after=1))
+    assert command()[0] == 130
+    assert "the same command goes on" in capsys.readouterr().err
+    assert list(results.load(tmp_path / "c" / CHAPTER)) == ["anna"]
+
+
+def test_the_secret_is_kept_nowhere(command, tmp_path):
+    command()
+    for path in (tmp_path / "c").rglob("*.json"):
+        text = path.read_text(encoding="utf-8")
+        assert SEED not in text and json.loads(text)["made_from"]["secret"]

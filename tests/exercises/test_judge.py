@@ -1,0 +1,538 @@
+"""The judge: marks by name, misconceptions, statuses of what is no notebook, and its two ears."""
+
+import json
+import math
+import os
+import sys
+from dataclasses import asdict, replace
+from fractions import Fraction
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memlib.show.feedback import close
+from notebooks.exercises.grading import judge as judging
+from notebooks.exercises.grading import sandbox
+from notebooks.exercises.grading.hearing import Heard, Tampered, listen
+from notebooks.exercises.grading.judge import STATUSES, Limits, Unreadable, judge
+from notebooks.exercises.grading.tasks import EXERCISES, Task, load_tasks, outcome
+from notebooks.exercises.grading.typed import (
+    Other,
+    Raised,
+    TooLarge,
+    decode,
+    encode,
+    encode_error,
+    pack,
+)
+from notebooks.exercises.grading.worker import agrees, code_cells, draw, mark, verdict_of
+from tests.exercises.making import (
+    DOUBLE,
+    LABEL,
+    LARGEST,
+    OF,
+    RIGHT,
+    SECRET,
+    needs_sandbox,
+    write_chapter,
+    write_notebook,
+)
+
+SMALL = Limits(cell_seconds=2, wall_seconds=8, memory_mb=1200, file_mb=10)
+CHAPTERS = sorted(path.name for path in EXERCISES.glob("ch*"))
+
+
+@pytest.fixture(scope="module")
+def chapter(tmp_path_factory):
+    return write_chapter(tmp_path_factory.mktemp("exercises"))
+
+
+@pytest.fixture
+def graded(chapter, tmp_path):
+    def grade(cells, seed="s", limits=SMALL):
+        path = write_notebook(tmp_path / "ch77.ipynb", cells)
+        return judge(path, "ada", "ch77", seed, limits=limits, exercises=chapter)
+
+    return grade
+
+
+def points(verdict):
+    return {mark.task: mark.points for mark in verdict.marks}
+
+
+# Marks
+
+
+@needs_sandbox
+def test_right_functions_get_all_points_and_the_verdict_says_whose_they_are(graded):
+    verdict = graded(RIGHT)
+    assert (verdict.student, verdict.chapter, verdict.status) == ("ada", "ch77", "graded")
+    assert points(verdict) == {"double": 1, "label": 2, "largest": 3}
+    assert verdict.note == "" and 0 < verdict.seconds < 8
+    assert len(verdict.sha256) == 64
+    assert all(mark == replace(mark, misconception="", hint="", note="") for mark in verdict.marks)
+
+
+@needs_sandbox
+def test_a_misconception_is_named_and_a_stub_is_not_attempted(graded):
+    stub = "def largest(prices):\n    raise NotImplementedError"
+    double, label, largest = graded(["def double(xs): return [2 * x for x in xs]", stub]).marks
+    assert (double.points, double.of, double.misconception) == (0, 1, "lets NaN through")
+    assert double.hint.startswith("A NaN must be refused")
+    assert double.note == "1 of 8 answers differ"
+    assert label.note == "no function of this name"
+    assert largest.note == "not attempted yet" and largest.misconception == ""
+
+
+@needs_sandbox
+@pytest.mark.slow
+def test_a_task_gets_all_its_points_or_none(graded):
+    rounded = "def double(xs):\n    if any(x != x for x in xs): raise ValueError\n"
+    verdict = graded([rounded + "    return [round(2 * x, 2) for x in xs]", LARGEST])
+    assert points(verdict) == {"double": 0, "label": 0, "largest": 3}
+    assert verdict.marks[0].note == "6 of 8 answers differ"
+
+
+@needs_sandbox
+def test_a_call_that_never_ends_or_dies_costs_its_own_task_alone(graded):
+    verdict = graded(
+        [
+            "def double(xs):\n    while True:\n        try: pass\n        except: pass",
+            "import os\ndef label(n): os._exit(0)",
+            LARGEST,
+        ]
+    )
+    assert verdict.status == "graded"
+    assert points(verdict) == {"double": 0, "label": 0, "largest": 3}
+    assert verdict.marks[0].note == "calls of the function took too long"
+    assert verdict.marks[1].note == "a call of the function ended the process"
+
+
+def test_the_same_inputs_for_the_class_and_others_for_another_secret():
+    task = load_tasks("ch04")[0]
+    one, again, other = (draw(task, seed, "ch04") for seed in ("s", "s", "t"))
+    assert str(one) == str(again) != str(other)
+
+
+@needs_sandbox
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter_name", CHAPTERS)
+def test_the_references_of_every_chapter_get_all_points_and_the_stubs_none(chapter_name, tmp_path):
+    """Answers fit in the bounds, and nothing that a reference needs is withheld from it."""
+    book = nbformat.read(EXERCISES / chapter_name / f"{chapter_name}.ipynb", as_version=4)
+    nbformat.write(book, tmp_path / "stub.ipynb")
+    stub = judge(tmp_path / "stub.ipynb", "ada", chapter_name, "s")
+    assert stub.status == "graded" and sum(points(stub).values()) == 0
+    assert {mark.note for mark in stub.marks} == {"not attempted yet"}
+    source = (EXERCISES / chapter_name / "answers.py").read_text(encoding="utf-8")
+    functions = source[: source.index("\nTASKS")].replace("import Task, Wrong", "import Task")
+    code = "\n".join(line for line in functions.splitlines() if "import Task" not in line)
+    book.cells.append(nbformat.v4.new_code_cell(code))
+    nbformat.write(book, tmp_path / "right.ipynb")
+    right = judge(tmp_path / "right.ipynb", "ada", chapter_name, "s")
+    assert points(right) == {mark.task: mark.of for mark in right.marks}, right
+
+
+def test_only_cells_and_arguments_go_into_the_sandbox(chapter, tmp_path, monkeypatch):
+    jobs = []
+
+    def run(job, course, hidden, bounds):
+        jobs.append(job)
+        return sandbox.Ran(b"", "")
+
+    monkeypatch.setattr(sandbox, "run", run)
+    path = write_notebook(tmp_path / "ch77.ipynb", ["x = 1"])
+    order = {
+        **{"chapter": "ch77", "seed": "the seed", "limits": asdict(SMALL)},
+        **{"exercises": str(chapter), "course": str(tmp_path)},
+    }
+    told = verdict_of(order, path.read_bytes())
+    assert (told["status"], told["note"]) == ("crashed", "the kernel did not start")
+    [job] = jobs
+    numbers = ("cell_seconds", "task_bytes", "answer_characters")
+    assert job.keys() == {"cells", "calls", *numbers}
+    drawn = {t.name: draw(t, "the seed", "ch77") for t in judging.load_answers(chapter, "ch77")[0]}
+    assert job["calls"] == [(name, [pack(x) for x in draws]) for name, draws in drawn.items()]
+    assert SECRET not in str(job) and "the seed" not in str(job)
+
+
+def test_a_number_outside_its_bounds_is_wrong_even_by_a_hair():
+    def share(x):
+        return 1.0
+
+    task = Task(share, 2, lambda rng: [(1,)], (), (share,), within=(0, 1))
+    assert mark(task, [(1,)], [1.0]).points == 2
+    assert mark(task, [(1,)], [1 + 1e-12]).points == 0
+    assert mark(replace(task, within=(0, 2)), [(1,)], [1 + 1e-12]).points == 2
+
+
+# What is no notebook
+
+
+UNREADABLE = {
+    "empty": (b"", "an empty file"),
+    "blank": (b" \n", "an empty file"),
+    "broken JSON": (b'{"cells": [', "broken JSON"),
+    "not UTF-8": ('{"cells": "Zoë"}'.encode("latin-1"), "not UTF-8"),
+    "a list": (b"[]", "JSON, but no notebook"),
+    "no cells": (b"{}", "JSON, but no notebook"),
+    "cells of text": (b'{"cells": ["x"]}', "JSON, but no notebook"),
+    "sheets of text": (b'{"worksheets": "x"}', "JSON, but no notebook"),
+    "a source of numbers": (
+        b'{"cells": [{"cell_type": "code", "source": [1]}]}',
+        "a cell whose source is no text",
+    ),
+    "nested": (b"[" * 100_000, "broken JSON"),
+    "a huge number": (b'{"cells": ' + b"9" * 10_000 + b"}", "broken JSON"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_is_no_notebook_is_unreadable(name):
+    data, why = UNREADABLE[name]
+    with pytest.raises(Unreadable, match=why):
+        code_cells(data)
+
+
+@needs_sandbox
+def test_a_file_that_cannot_be_read_is_told_apart_from_one_that_is_missing(chapter, tmp_path):
+    right = write_notebook(tmp_path / "right.ipynb", RIGHT)
+    (tmp_path / "link.ipynb").symlink_to(right)
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "folder.ipynb").mkdir()
+    (tmp_path / "empty.ipynb").touch()
+    with (tmp_path / "large.ipynb").open("wb") as file:
+        file.truncate(10**12)  # a sparse file: absurdly large, and takes no room
+    expected = {
+        "Ch77.ipynb": ("missing", "no file Ch77.ipynb"),
+        "link.ipynb": ("unreadable", "a link to another file"),
+        "pipe.ipynb": ("unreadable", "no ordinary file"),
+        "folder.ipynb": ("unreadable", "no ordinary file"),
+        "large.ipynb": ("unreadable", "953674 MB, more than 20"),
+        "empty.ipynb": ("unreadable", "an empty file"),
+    }
+    for name, (status, note) in expected.items():
+        verdict = judge(tmp_path / name, "ada", "ch77", "s", limits=SMALL, exercises=chapter)
+        assert (verdict.status, verdict.note) == (status, note), name
+        assert status in STATUSES and sum(points(verdict).values()) == 0
+        assert [mark.of for mark in verdict.marks] == [1, 2, 3]
+
+
+def test_code_cells_are_found_in_every_form_that_notebooks_had():
+    four = {"cells": [{"cell_type": "markdown"}, {"cell_type": "code", "source": ["a\n", "b"]}]}
+    three = {"worksheets": [{"cells": [{"cell_type": "code", "input": "a\nb"}]}]}
+    bom = b"\xef\xbb\xbf" + json.dumps(four).encode()
+    half = {"cells": [{"cell_type": "code", "source": "a\n\ud800"}]}
+    for data in (json.dumps(four).encode(), json.dumps(three).encode(), bom):
+        assert code_cells(data) == ["a\nb"]
+    assert code_cells(json.dumps(half).encode()) == ["a\n?"]
+
+
+# Typed answers
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_what_is_encoded_comes_back_with_its_types(value):
+    back = decode(json.loads(json.dumps(pack(value))))
+    assert back == value and repr(back) == repr(value)
+
+
+def test_nan_infinity_and_minus_zero_come_back():
+    back = decode(json.loads(json.dumps(pack([math.nan, -math.inf, -0.0]))))
+    assert repr(back) == "[nan, -inf, -0.0]"
+
+
+class Liar(float):
+    def __eq__(self, other):
+        return True
+
+    def __repr__(self):
+        return "2.0"
+
+    __hash__, __str__, __float__ = float.__hash__, __repr__, __repr__
+
+
+class Word(str):
+    def __repr__(self):
+        return "right"
+
+    __str__ = __repr__
+
+
+class Endless(list):
+    def __iter__(self):
+        return iter(int, 1)
+
+    def __len__(self):
+        return 2
+
+
+class Keys(dict):
+    def items(self):
+        return [("right", 1)]
+
+    keys = items
+
+
+class Equal:
+    __class__ = float
+    __hash__ = None
+
+    def __eq__(self, other):
+        return True
+
+    def __repr__(self):
+        raise SystemExit
+
+    def __float__(self):
+        return 2.0
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Liar(1.5), 1.5),
+        (Word("wrong"), "wrong"),
+        (Endless([1]), [1]),
+        (Keys(a=2), {"a": 2}),
+        (Equal(), Other("Equal")),
+        (float, Other("type")),
+        ({1, 2}, Other("set")),
+        (b"1", Other("bytes")),
+        ((x for x in [1]), Other("generator")),
+        (1 + 0j, Other("complex")),
+        (np.array(1.0), Other("ndarray")),
+    ],
+    ids=[*"abcdefghijk"],
+)
+def test_an_object_is_read_by_the_methods_of_builtin_types_alone(value, plain):
+    back = decode(json.loads(json.dumps(pack(value))))
+    assert type(back) is type(plain) and back == plain
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.float64(0.5), 0.5),
+        (np.float32(0.5), 0.5),
+        (np.int64(3), 3),
+        (Fraction(1, 4), 0.25),
+        (np.array([0.5, 2]), [0.5, 2.0]),
+        ([np.float64(0.5), np.int32(2)], [0.5, 2]),
+        (pd.Series([1.0, 2.0]), [1.0, 2.0]),
+        ((0.5, 1.0), [0.5, 1.0]),
+        (True, 1),
+        (np.bool_(True), 1),
+        ("1", 1),
+        (None, 0),
+        (0.5 + 1e-8, 0.5),
+        (math.nan, 0.5),
+        (math.inf, 0.5),
+        (10**400, 0.5),
+    ],
+)
+def test_the_judge_and_the_visible_checks_take_the_same_numbers(value, expected):
+    try:
+        visible = close(value, expected)
+    except (TypeError, OverflowError):  # feedback counts an error as a check that fails
+        visible = False
+    assert agrees(decode(json.loads(json.dumps(pack(value)))), expected, 1e-9) == visible
+
+
+def test_truth_words_and_texts_of_numpy_are_those_of_python():
+    for value, plain in (
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        ({"a": np.True_}, {"a": True}),
+    ):
+        assert agrees(decode(pack(value)), plain, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * 10**6,
+        list(range(10**5)),
+        {n: n for n in range(10**5)},
+        1 << 10**6,
+        np.zeros(10**9, "b"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_answer_that_is_too_large_is_given_up_early(value):
+    with pytest.raises(TooLarge):
+        encode(value, [5000])
+
+
+def test_a_list_that_holds_itself_is_given_up():
+    loop = []
+    loop.append(loop)
+    with pytest.raises(TooLarge):
+        encode(loop, [sys.maxsize])
+
+
+class Refusal(ValueError):
+    """As a learner may define one: `except ValueError` knows it, and so does `refuses`."""
+
+
+def test_an_error_is_known_as_what_it_is_a_kind_of():
+    expected = {"raises": "ValueError"}
+    false = type("ValueError", (Exception,), {})
+    for error, right in (
+        *((ValueError(), True), (Refusal(), True), (json.JSONDecodeError("", "", 0), True)),
+        *((TypeError(), False), (false(), False), (SystemExit(), False)),
+    ):
+        assert agrees(decode(encode_error(error)), expected, 1e-9) == right, error
+    assert not agrees({"raises": "ValueError"}, expected, 1e-9)  # returned, not raised
+    assert not agrees(decode(encode_error(ValueError())), 1.0, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "coded",
+    [
+        [],
+        {},
+        {"list": 1},
+        {"set": [1]},
+        {"list": [], "tuple": []},
+        {"other": 1},
+        {"raises": [1]},
+        {"list": [{"raises": ["ValueError"]}]},
+        {"dict": [[1]]},
+        {"dict": [[{"list": []}, 1]]},
+        {"list": [[1]]},
+    ],
+)
+def test_what_encode_never_makes_is_refused(coded):
+    with pytest.raises(ValueError):
+        decode(coded)
+
+
+# What the sandbox says
+
+
+DRAWS = {"double": [(1,), (2,)], "label": [(3,)]}
+LINES = [
+    {"ready": True},
+    {"cell": 1, "how": "ok"},
+    {"cell": 3, "how": "stopped"},
+    {"task": "double", "answers": [2, {"raises": ["ValueError"]}]},
+    {"task": "label", "answers": "missing"},
+    {"end": "done"},
+]
+
+
+def said(lines):
+    return b"".join((x if isinstance(x, bytes) else json.dumps(x).encode()) + b"\n" for x in lines)
+
+
+def test_a_full_report_is_understood():
+    answers = {"double": [2, Raised(("ValueError",))], "label": "missing"}
+    assert listen(said(LINES), DRAWS) == Heard(answers, True, 3, (3,), {"end": "done"})
+    assert listen(said(LINES)[:-20], DRAWS).end == {}
+    assert listen(b"", DRAWS) == Heard({}, False, 0, (), {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xff",
+        b"no JSON",
+        b"[" * 10_000,
+        b"9" * 10_000,
+        [],
+        {"ready": True},
+        {"cell": 3, "how": "ok"},
+        {"cell": "4", "how": "ok"},
+        {"cell": True, "how": "ok"},
+        {"task": "double", "answers": [2, 2]},
+        {"task": "largest", "answers": []},
+        {"task": ["double"], "answers": []},
+        {"marks": 6},
+        {"end": "graded"},
+        {"end": "done"},
+    ],
+)
+def test_a_line_that_the_inner_part_never_says_is_tampering(line):
+    with pytest.raises(Tampered):
+        listen(said([*LINES[:4], line, *LINES[4:]]), DRAWS)
+
+
+@pytest.mark.parametrize("answers", [[1], [1, 2, 3], "right", 5, [[1], 2], [{"x": []}, 2], None])
+def test_answers_in_another_form_are_tampering(answers):
+    with pytest.raises(Tampered):
+        listen(said([{"task": "double", "answers": answers}]), DRAWS)
+
+
+@given(st.binary(max_size=200) | st.lists(st.sampled_from(LINES)).map(said))
+def test_whatever_is_said_is_heard_or_refused(output):
+    try:
+        heard = listen(output, DRAWS)
+    except Tampered:
+        return
+    assert heard.answers.keys() <= DRAWS.keys()
+
+
+# The worker
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "breaks", ["exit", *(pytest.param(x, marks=pytest.mark.slow) for x in ("memory", "time"))]
+)
+def test_the_parent_survives_a_worker_that_breaks(breaks, tmp_path):
+    folder = write_chapter(tmp_path / "exercises")
+    deed = {"memory": "bytearray(1 << 40)", "time": "time.sleep(99)", "exit": "os._exit(3)"}[breaks]
+    answers = folder / "ch77" / "answers.py"
+    code = f"\nimport os, sys, time\nif 'worker' in sys.argv[0]:\n    {deed}\n"
+    answers.write_text(answers.read_text(encoding="utf-8") + code, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "WORKER_SECONDS", 0)
+        limits = replace(SMALL, wall_seconds=3)
+        path = write_notebook(tmp_path / "ch77.ipynb", RIGHT)
+        verdict = judge(path, "ada", "ch77", "s", limits=limits, exercises=folder)
+    assert verdict.status == "crashed" and sum(points(verdict).values()) == 0
+    assert "worker" in verdict.note and verdict.seconds < 6
+
+
+def test_without_a_sandbox_grading_refuses_and_says_why(monkeypatch, chapter, tmp_path):
+    monkeypatch.delenv("SANDBOX", raising=False)
+    monkeypatch.setattr(sandbox, "why_missing", lambda: "bwrap is not installed")
+    with pytest.raises(sandbox.SandboxMissing, match=r"bwrap is not installed.*SANDBOX=none"):
+        judge(tmp_path / "ch77.ipynb", "ada", "ch77", "s", exercises=chapter)
+
+
+@needs_sandbox
+@pytest.mark.slow
+def test_without_a_sandbox_the_same_marks_if_that_is_asked_for(monkeypatch, graded):
+    monkeypatch.setenv("SANDBOX", "none")
+    verdict = graded([DOUBLE, LABEL, "import time\nwhile True: time.sleep(1)"])
+    assert points(verdict) == {"double": 1, "label": 2, "largest": 0}
+
+
+def test_the_limit_of_answers_leaves_room_for_every_chapter_s():
+    for name in CHAPTERS:
+        draws = {task: draw(task, "s", name) for task in load_tasks(name)}
+        each = int(0.8e6 * Limits().answers_mb) // sum(map(len, draws.values()))
+        for task, drawn in draws.items():
+            for arguments in drawn:
+                expected = outcome(task.reference, arguments)
+                assert encode(expected, [each // 2]) == pack(expected), task.name
+
+
+assert OF == 6
