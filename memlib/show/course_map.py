@@ -15,7 +15,7 @@ from memlib.show import plots, tables
 
 
 class Chapter(NamedTuple):
-    """A chapter: its number and topic, what it adds, and the minutes it takes (0: planned)."""
+    """A chapter: its number and topic, what it adds, and the minutes it takes."""
 
     number: str
     topic: str
@@ -35,20 +35,19 @@ CHAPTERS = (
     Chapter("08", "forgetting", "what to delete or review", 65),
     Chapter("09", "strength-biased cosine", "memories made stronger", 50),
     Chapter("10", "librarian", "the whole pipeline", 65),
-    Chapter("11", "what survived", "what measuring kept", 0),
+    Chapter("11", "what survived", "what measuring kept", 75),
 )
 ROWS = ("three parts of a score", "put together, and more ways to search", "a librarian at work")
 COLUMNS = 4
-PLANNED = "planned"
 
 
 def course_map() -> plots.Picture:
-    """Draw the chapters: solid what is here, dashed and hatched what is planned.
+    """Draw the chapters in three rows, an arrow from each to the next.
 
     returns  a Picture; its sentence names every chapter with what it adds
 
-    >>> course_map().sentence[:47]
-    'Map of the course. Here now: 00 start here (May'
+    >>> course_map().sentence[:38]
+    'Map of the course: 00 start here (Maya'
     """
     figure, ax = plots.axes(9.2, 4.2)
     ax.set_axis_off()
@@ -63,32 +62,26 @@ def course_map() -> plots.Picture:
 
 def sentence() -> str:
     """The map in words: what the picture shows, and its alt text."""
-    told = {
-        here: "; ".join(
-            f"{c.number} {c.topic} ({c.adds})" for c in CHAPTERS if bool(c.minutes) == here
-        )
-        for here in (True, False)
-    }
-    return f"Map of the course. Here now: {told[True]}. Planned: {told[False]}."
+    told = "; ".join(f"{c.number} {c.topic} ({c.adds})" for c in CHAPTERS)
+    return f"Map of the course: {told}."
 
 
 def time_plan() -> str:
-    """The chapters as a table, with minutes; those that are not there yet say so.
+    """The chapters as a table, with minutes.
 
     >>> print(time_plan().splitlines()[1])
     00 start here             Maya, her cards, the exam       40
     """
-    minutes = [str(chapter.minutes or PLANNED) for chapter in CHAPTERS]
+    minutes = [chapter.minutes for chapter in CHAPTERS]
     table = tables.text_table(
         {
             "chapter": [f"{chapter.number} {chapter.topic}" for chapter in CHAPTERS],
             "adds": [chapter.adds for chapter in CHAPTERS],
-            "minutes": minutes,
+            "minutes": [str(each) for each in minutes],
         },
         left=["chapter", "adds"],
     )
-    here = [chapter.minutes for chapter in CHAPTERS if chapter.minutes]
-    return f"{table}\n{len(here)} chapters are here: {sum(here)} minutes"
+    return f"{table}\n{len(minutes)} chapters: {sum(minutes)} minutes"
 
 
 def save(path: Path) -> None:
@@ -101,22 +94,17 @@ def save(path: Path) -> None:
 
 
 def _box(ax: Any, column: int, row: int, chapter: Chapter) -> None:
-    here, width, height = chapter.minutes > 0, 0.9, 0.58
-    look = (
-        {"facecolor": "#CFE4F3", "edgecolor": plots.COLORS[0], "linewidth": 1.6}
-        if here
-        else {"facecolor": "white", "edgecolor": "#BBBBBB", "linestyle": "--", "hatch": "///"}
-    )
+    width, height = 0.9, 0.58
+    look = {"facecolor": "#CFE4F3", "edgecolor": plots.COLORS[0], "linewidth": 1.6}
     ax.add_patch(
         FancyBboxPatch((column, row), width, height, "round,pad=0,rounding_size=.06", **look)
     )
     said = f"{chapter.number} {chapter.topic}"
-    back = None if here else {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
     middle = column + width / 2
-    bold: dict[str, Any] = {"ha": "center", "va": "center", "bbox": back, "fontsize": 8.5}
+    bold: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.5}
     ax.text(middle, row + 0.16, said, weight="bold", **bold)
     ax.text(middle, row + 0.31, chapter.adds, **bold)
-    ax.text(middle, row + 0.46, f"{chapter.minutes} minutes" if here else PLANNED, **bold)
+    ax.text(middle, row + 0.46, f"{chapter.minutes} minutes", **bold)
     if column + 1 < COLUMNS:
         arrow = {"arrowstyle": "->", "color": "#444444"}
         ax.annotate("", (column + 1, row + 0.29), (column + 0.9, row + 0.29), arrowprops=arrow)

@@ -19,12 +19,9 @@ def test_twelve_chapters_in_order() -> None:
     assert len(course_map.CHAPTERS) == len(course_map.ROWS) * course_map.COLUMNS
 
 
-def test_what_is_here_has_a_notebook_that_names_the_same_minutes_and_the_rest_has_none() -> None:
+def test_every_chapter_has_a_notebook_that_names_the_same_minutes() -> None:
     for chapter in course_map.CHAPTERS:
         found = list((ROOT / "notebooks").glob(f"{chapter.number}_*.ipynb"))
-        if not chapter.minutes:
-            assert found == [], f"{chapter.number} is there: give it its minutes"
-            continue
         assert [path.stem for path in found] == [
             f"{chapter.number}_{re.sub('[ -]', '_', chapter.topic.lower())}"
         ]
@@ -33,31 +30,26 @@ def test_what_is_here_has_a_notebook_that_names_the_same_minutes_and_the_rest_ha
         assert told and int(told[1]) == chapter.minutes, found[0].name
 
 
-def test_solid_is_here_and_dashed_and_hatched_is_planned() -> None:
+def test_every_chapter_is_a_box() -> None:
     (ax,) = course_map.course_map().figure.axes
     boxes = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
     assert len(boxes) == len(course_map.CHAPTERS)
-    for box, chapter in zip(boxes, course_map.CHAPTERS, strict=True):
-        here = chapter.minutes > 0
-        assert box.get_linestyle() in (("solid", "-") if here else ("dashed", "--"))
-        assert bool(box.get_hatch()) is not here
-        assert (to_hex(box.get_edgecolor()) == plots.COLORS[0].lower()) is here
+    assert {to_hex(box.get_edgecolor()) for box in boxes} == {plots.COLORS[0].lower()}
 
 
 def test_every_box_and_the_sentence_say_the_same() -> None:
     picture = course_map.course_map()
     drawn = {text.get_text() for text in picture.figure.axes[0].texts}
-    here, planned = picture.sentence.split(" Planned: ")
     for chapter in course_map.CHAPTERS:
         assert f"{chapter.number} {chapter.topic}" in drawn and chapter.adds in drawn
-        said = f"{chapter.number} {chapter.topic} ({chapter.adds})"
-        assert said in (here if chapter.minutes else planned)
+        assert f"{chapter.minutes} minutes" in drawn
+        assert f"{chapter.number} {chapter.topic} ({chapter.adds})" in picture.sentence
 
 
 def test_the_time_plan_adds_up() -> None:
     *rows, last = course_map.time_plan().splitlines()[1:]
-    minutes = [int(row.split()[-1]) for row in rows if not row.endswith(course_map.PLANNED)]
-    assert last == f"{len(minutes)} chapters are here: {sum(minutes)} minutes"
+    minutes = [int(row.split()[-1]) for row in rows]
+    assert last == f"{len(minutes)} chapters: {sum(minutes)} minutes"
     assert len(rows) == len(course_map.CHAPTERS)
 
 
