@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -39,9 +40,10 @@ from memlib.sources.locomo import LocomoUnavailable, cache_folder, cached_vector
 Line = tuple[object, ...]
 FILES = (
     *("survivors.csv", "survivors_weights.csv", "survivors_ages.csv"),
-    *("survivors_dissected.csv", "survivors_costs.csv", "superseded_results.csv"),
+    *("survivors_dissected.csv", "survivors_steps.csv", "survivors_costs.csv"),
+    "superseded_results.csv",
 )
-COSTS = FILES[4]  # of the machine: written, never compared
+COSTS = FILES[5]  # of the machine: written, never compared
 CATEGORIES = {1: "several turns", 2: "time", 3: "inference", 4: "one turn"}  # LoCoMo's numbers
 ALL = "all"
 CARD_KS = (1, 3)
@@ -57,6 +59,10 @@ DISSECTED_COLUMNS = (
     *("conversation", "question", "category", "evidence", "part", "value", "points"),
     *("rank_similarity", "rank_sum", "rank_stack"),
 )
+STEP_COLUMNS = (
+    *("method", "over", "split", "k", "difference", "low", "high"),
+    *("better", "equal", "worse", "n"),
+)
 COST_COLUMNS = ("method", "milliseconds", "turns")
 
 
@@ -67,6 +73,7 @@ class Survivors(NamedTuple):
     weights: pd.DataFrame
     ages: pd.DataFrame
     dissected: pd.DataFrame
+    steps: pd.DataFrame
     costs: pd.DataFrame
 
 
@@ -94,16 +101,18 @@ def measure(
     """
     tried = [leave_one_out(method, development) for method in progress(METHODS, SPLITS[0])]
     board = list(_board(SPLITS[0], tried, development))
-    weights = list(_weights(tried))
+    weights, steps = list(_weights(tried)), list(_steps(SPLITS[0], tried, development))
     if others:
         held = [held_out(method, development, others) for method in progress(METHODS, SPLITS[1])]
         board += _board(SPLITS[1], held, others)
         weights += _weights(held)
+        steps += _steps(SPLITS[1], held, others)
     return Survivors(
         pd.DataFrame(board, columns=BOARD_COLUMNS),
         pd.DataFrame(weights, columns=WEIGHT_COLUMNS),
         pd.DataFrame(_ages(development), columns=AGE_COLUMNS),
         pd.DataFrame(_dissected(development), columns=DISSECTED_COLUMNS),
+        pd.DataFrame(steps, columns=STEP_COLUMNS),
         pd.DataFrame(_costs(development), columns=COST_COLUMNS),
     )
 
@@ -112,7 +121,7 @@ def _board(
     split: str, tried: Sequence[Tried], conversations: Sequence[Sequence[Asked]]
 ) -> Iterator[Line]:
     every = [asked for c in conversations for asked in c]
-    groups = np.array([asked.ready.conversation.id for asked in every])
+    groups = np.array(_groups(conversations))
     category = np.array([asked.question.category for asked in every])
     sets = {ALL: np.full(len(every), True)}
     sets |= {name: category == number for number, name in CATEGORIES.items()}
@@ -121,10 +130,31 @@ def _board(
         for name, rows in sets.items():
             for j, k in enumerate(KS):
                 a, b = base[rows, j], found.recalls[rows, j]
-                spread = [round(value, 2) + 0.0 for value in paired_bootstrap(a, b)]
-                signs = signs_by_group(a, b, groups[rows].tolist())
-                mean = round(float(b.mean()), 2)
-                yield (*found.method[:2], split, name, k, mean, *spread, *signs, int(rows.sum()))
+                told = _difference(a, b, groups[rows].tolist())
+                yield *found.method[:2], split, name, k, round(float(b.mean()), 2), *told
+
+
+def _groups(conversations: Sequence[Sequence[Asked]]) -> list[str]:
+    return [asked.ready.conversation.id for c in conversations for asked in c]
+
+
+def _difference(first: Floats, second: Floats, groups: Sequence[str]) -> Line:
+    spread = [round(value, 2) + 0.0 for value in paired_bootstrap(first, second)]
+    return *spread, *signs_by_group(first, second, groups), len(first)
+
+
+def _steps(
+    split: str, tried: Sequence[Tried], conversations: Sequence[Sequence[Asked]]
+) -> Iterator[Line]:
+    """What each idea adds to the learned sum of three, and each rung of the ladder to the last."""
+    beyond = [found for found in tried if found.method.family == "beyond"]
+    ladder = [found for found in tried if found.method.family == "ladder"]
+    pairs = [(beyond[0], found) for found in beyond[1:]]
+    pairs += list(pairwise([tried[0], *ladder]))
+    for under, over in pairs:
+        for j, k in enumerate(KS):
+            told = _difference(under.recalls[:, j], over.recalls[:, j], _groups(conversations))
+            yield over.method.name, under.method.name, split, k, *told
 
 
 def _weights(tried: Sequence[Tried]) -> Iterator[Line]:
