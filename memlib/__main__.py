@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from textwrap import fill
 from typing import NoReturn
@@ -33,9 +34,11 @@ from memlib.sources.cards import (
 )
 from memlib.sources.data import data_path
 from memlib.sources.embedders import (
+    WORD_PIECES,
     Bundled,
     Embedder,
     EmbedderUnavailable,
+    Ollama,
     Recorded,
     check_texts,
     choose,
@@ -46,7 +49,6 @@ MOST_ROWS = 20
 LONGEST = 80  # letters of a fact
 BESIDE = "MiniLM"
 WIDTH = 100  # letters of a line about one's own memory
-WORD_PIECES = 256  # what the bundled model reads of a text
 FEW = 30  # with fewer questions the intervals are wide
 POINTS = 2.0  # the difference that one wants to see
 Scored = Callable[[str], dict[str, Floats]]  # question -> method -> scores
@@ -77,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         return _refuse("cannot print: the standard output is closed")
     try:
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        if isinstance(sys.stdout, TextIOWrapper):  # a notebook has a stream of its own
+            sys.stdout.reconfigure(encoding="utf-8")
         print(text, flush=True)
     except OSError as error:  # what is left to print goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -95,7 +98,7 @@ def experiment(options: argparse.Namespace) -> str:
     published = not own and options.question == PUBLISHED_QUESTION
     name = options.embedder or ("published" if published else "bundled")
     first, second = choose(name), choose("bundled") if name == "published" else None
-    if isinstance(first, Bundled):
+    if isinstance(first, Bundled | Ollama):
         first.progress = _watched()
     doubts = notes(first, [options.question, *cards["text"]])
     relevance = _relevance(first, options.question, cards)
@@ -151,7 +154,7 @@ def evaluation(options: argparse.Namespace) -> str:
     cards, exam = load_cards(files[0], now), load_exam(files[1])
     _check_wanted(files, cards, exam)
     embedder = choose(options.embedder)
-    if isinstance(embedder, Bundled):
+    if isinstance(embedder, Bundled | Ollama):
         embedder.progress = _watched()
     asked, texts = list(exam["question"]), list(cards["text"])
     held = names_on(cards["entities"], {})

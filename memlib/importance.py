@@ -1,9 +1,10 @@
-"""Importance: how much a memory matters, rated once, when it is written."""
+"""Importance: how much a memory matters, rated once, when it is written; how sure a rating is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from memlib.checks import Floats, numbers, same_length
 
@@ -19,6 +20,7 @@ RUBRIC = {  # ours; the two ends are those of *Scoring beyond similarity*
     "7-8": "forgetting it would hurt or embarrass",
     "9-10": "safety, health, law (a peanut allergy)",
 }
+_SCALE: Any = {"low": LOWEST_RATING, "high": HIGHEST_RATING, "ndim": 1, "missing": True}
 
 
 def from_rating(rating: ArrayLike) -> Floats:
@@ -71,3 +73,77 @@ def importance(
     boost = np.array([KIND_BOOST[word] for word in kind], dtype=float)
     total: Floats = rated + PINNED_BOOST * pins + boost + extra
     return total.clip(0, 1)
+
+
+class Moves(NamedTuple):
+    """Every one-point move of one card's rating, one a row."""
+
+    row: NDArray[np.intp]  # which card
+    step: NDArray[np.intp]  # -1 or 1
+    changed: NDArray[np.bool_]  # whether other cards stand at the top then
+
+
+def weighted_kappa(first: ArrayLike, second: ArrayLike) -> float:
+    """Agreement of two raters beyond chance; a difference counts by its square.
+
+    kappa = 1 - mean over cards of (x - y)^2 / mean over all pairs of cards i, j of (x_i - y_j)^2
+
+    first, second  shape (n,), ratings of the same cards, in [1, 10]; NaN: unrated, left out
+    returns        in [-1, 1]: 1 for equal ratings, 0 for what chance gives, negative for less; 0
+                   where both give every card one and the same rating: that shows no agreement
+                   beyond chance
+    The usual weights 1 - (i - j)^2 / 81 give the same: 81 cancels out.
+    Raises ValueError for a rating outside 1 to 10, lengths or pandas indexes that differ, no card
+    that both have rated.
+    Source: Cohen 1968, Weighted kappa; the squares are those of Fleiss and Cohen 1973.
+
+    >>> weighted_kappa([1, 2, 3], [1, 3, 2])
+    0.5
+    """
+    x, y = numbers("first", first, **_SCALE), numbers("second", second, like=first, **_SCALE)
+    same_length(first=x, second=y)
+    both = ~(np.isnan(x) | np.isnan(y))
+    if not both.any():
+        raise ValueError(f"first and second have {len(x)} cards: no card is rated in both")
+    x, y = x[both], y[both]
+    if min(x.min(), y.min()) == max(x.max(), y.max()):
+        return 0.0
+    by_chance = x.var() + y.var() + (x.mean() - y.mean()) ** 2  # the mean over all pairs
+    return float(1 - np.mean((x - y) ** 2) / by_chance)
+
+
+def top_three_changes(
+    rating: ArrayLike, order: Callable[[Floats], ArrayLike], top_k: int = 3
+) -> Moves:
+    """Which one-point changes of one card's rating put other cards at the top, all of them tried.
+
+    share = moves after which the set of the first top_k is another / all moves
+
+    rating   shape (n,), in [1, 10]; NaN: unrated, such a card is not moved
+    order    ratings -> row numbers, best first, for example by `ranking.rank_order`; it is given
+             a copy with one rating changed, NaN left in
+    top_k    1 or more
+    returns  Moves: each rated card down by 1 and up by 1, unless that leaves 1 to 10; by row,
+             then step; `changed.mean()` is the share
+    Another order of the same cards at the top is no change: all of them are injected.
+    Raises ValueError for a rating outside 1 to 10, a top_k below 1.
+    Source: this course; the top three of *Scoring beyond similarity*, table (c).
+
+    >>> moves = top_three_changes([5, 5, 3], lambda r: (-r).argsort(kind="stable"), top_k=1)
+    >>> moves.changed.tolist()  # the first card down and up, the second, the third
+    [True, False, False, True, False, False]
+    """
+    ratings = numbers("rating", rating, **_SCALE)
+    k = int(numbers("top_k", top_k, low=1, ndim=0))
+
+    def top(changed: Floats) -> set[int]:
+        return {int(row) for row in np.asarray(order(changed))[:k]}
+
+    before, moves = top(ratings.copy()), []
+    for row, step in ((row, step) for row in range(len(ratings)) for step in (-1, 1)):
+        moved = ratings.copy()
+        moved[row] += step
+        if LOWEST_RATING <= moved[row] <= HIGHEST_RATING:  # never so for NaN
+            moves.append((row, step, top(moved) != before))
+    rows, steps, changed = zip(*moves, strict=True) if moves else ((), (), ())
+    return Moves(np.array(rows, np.intp), np.array(steps, np.intp), np.array(changed, bool))

@@ -308,7 +308,8 @@ class Librarian:
         held, mine = self.store.embedder_id, self.embedder.id
         if held not in (None, mine):
             said = f"the store's vectors come from {held}, the embedder is {mine}"
-            raise ValueError(f"{said}: embed the cards again, two models are never compared")
+            todo = "embed the cards again with `memlib.sources.reembed.reembed(store, embedder)`"
+            raise ValueError(f"{said}: two models are never compared; {todo}")
 
 
 class _Shelf(NamedTuple):

@@ -44,6 +44,8 @@ FORMULAS = (
     Break("recency", "age_hours", "3600", "3601"),
     Break("importance", "from_rating", "DEFAULT_IMPORTANCE", "0.0"),
     Break("importance", "importance", "PINNED_BOOST * pins", "pins"),
+    Break("importance", "weighted_kappa", "x.mean() - y.mean()", "0"),
+    Break("importance", "top_three_changes", "<= HIGHEST_RATING", "< HIGHEST_RATING"),
     Break("normalization", "min_max", "level)", "level + 1)"),
     Break("normalization", "z_score", "x.std()", "x.std(ddof=1)"),
     Break("forgetting", "outranks", "weight > weight[row]", "weight < weight[row]"),

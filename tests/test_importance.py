@@ -1,4 +1,4 @@
-"""Importance: from a rating, and with what the system adds."""
+"""Importance: from a rating, with what the system adds, and how sure a rating is."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from memlib.checks import Floats
 from memlib.importance import (
     DEFAULT_IMPORTANCE,
     HIGHEST_RATING,
@@ -16,8 +18,11 @@ from memlib.importance import (
     LOWEST_RATING,
     PINNED_BOOST,
     RUBRIC,
+    Moves,
     from_rating,
     importance,
+    top_three_changes,
+    weighted_kappa,
 )
 from tests.oracles import importance as oracle
 
@@ -25,11 +30,19 @@ Call = Callable[[], object]
 NAN = float("nan")
 KINDS = ["working", "episodic", "semantic"]
 
+ten = st.sampled_from([*range(1, 11), NAN])
+pairs = st.lists(st.tuples(ten, ten), min_size=1, max_size=12)
+
 rows = st.lists(
     st.tuples(st.floats(0, 1), st.booleans(), st.sampled_from(KINDS), st.floats(-0.5, 0.5)),
     min_size=1,
     max_size=8,
 )
+
+
+def best(ratings: Floats) -> NDArray[np.intp]:
+    """Row numbers by rating, highest first, an unrated card as 5.5, ties by row."""
+    return np.argsort(-np.nan_to_num(ratings, nan=5.5), kind="stable")
 
 
 def test_the_constants() -> None:
@@ -95,6 +108,17 @@ REFUSED: list[tuple[Call, str]] = [
     ),
     (lambda: importance([0.5], [0], KINDS[:1], policy=NAN), "policy is nan: must be a number"),
     (lambda: importance(0.5, [0], KINDS[:1]), "user has shape (): must have 1 dimension(s)"),
+    (lambda: weighted_kappa([5, 0], [5, 5]), "first[1] is 0.0: must be at least 1"),
+    (lambda: weighted_kappa([5, 5], [5, 11]), "second[1] is 11.0: must be at most 10"),
+    (lambda: weighted_kappa([5, 5], [5]), "lengths differ: first 2, second 1"),
+    (
+        lambda: weighted_kappa([5, NAN], [NAN, 5]),
+        "first and second have 2 cards: no card is rated in both",
+    ),
+    (lambda: weighted_kappa([], []), "first and second have 0 cards: no card is rated in both"),
+    (lambda: weighted_kappa([[5]], [[5]]), "first has shape (1, 1): must have 1 dimension(s)"),
+    (lambda: top_three_changes([5, 0], best), "rating[1] is 0.0: must be at least 1"),
+    (lambda: top_three_changes([5], best, top_k=0), "top_k is 0.0: must be at least 1"),
 ]
 
 
@@ -167,3 +191,96 @@ def test_columns_of_pandas_in_another_order_are_refused() -> None:
             ValueError, match=r"\[0\] is of row 'y', the argument before it has 'x'"
         ):
             importance(user, kind=KINDS[:2], **extra)
+
+
+COHEN_1968 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]  # two raters, 200 patients, his table 1
+COHEN_WEIGHTS = [[0, 1, 3], [1, 0, 6], [3, 6, 0]]
+
+
+def test_the_oracle_gives_the_published_kappas() -> None:
+    table = [(i, j) for i in range(3) for j in range(3) for _ in range(COHEN_1968[i][j])]
+    assert len(table) == 200
+    weighted = oracle.kappa(table, lambda i, j: COHEN_WEIGHTS[int(i)][int(j)])
+    assert round(weighted, 3) == 0.348
+    assert round(oracle.kappa(table, lambda i, j: int(i != j)), 3) == 0.492
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ([1, 2, 3], [1, 3, 2], 1 - (2 / 3) / (4 / 3)),  # 0, 1, 1 seen; 0,4,1 1,1,0 4,0,1 by chance
+        ([1, 10], [10, 1], -1),
+        ([4, 7, 2], [4, 7, 2], 1),
+        ([4, 7, 2, 9], [5, 8, 3, 10], 1 - 1 / (2 * 7.25 + 1)),  # a point kinder throughout
+        ([5, 5, 5], [2, 8, 5], 0),  # who gives all the same agrees as chance would
+        ([5, 5, 5], [5, 5, 5], 0),
+        ([3.3] * 3, [3.3] * 3, 0),
+        ([1, NAN, 2, 3, 9], [1, 4, 3, 2, NAN], 0.5),
+    ],
+)
+def test_kappa_by_hand(first: list[float], second: list[float], expected: float) -> None:
+    assert weighted_kappa(first, second) == pytest.approx(expected, abs=1e-15)
+    assert weighted_kappa(second, first) == weighted_kappa(first, second)
+
+
+@given(pairs)
+def test_kappa_agrees_with_the_oracle_and_stays_in_bounds(
+    rated: list[tuple[float, float]],
+) -> None:
+    first, second = (list(column) for column in zip(*rated, strict=True))
+    if all(np.isnan(first) | np.isnan(second)):
+        return
+    found = weighted_kappa(first, second)
+    assert found == pytest.approx(oracle.weighted_kappa(first, second), abs=1e-12)
+    assert -1 - 1e-12 <= found <= 1
+
+
+def test_kappa_needs_the_same_cards_in_the_same_order() -> None:
+    first = pd.Series([5.0, 6.0], index=["x", "y"])
+    with pytest.raises(ValueError, match=r"second\[0\] is of row 'y'"):
+        weighted_kappa(first, first[::-1])
+
+
+def told(moves: Moves) -> list[tuple[int, int, bool]]:
+    return list(zip(*(column.tolist() for column in moves), strict=True))
+
+
+def test_moves_by_hand() -> None:
+    found = told(top_three_changes([10, 5, NAN, 4, 1], best, top_k=2))
+    assert found == [  # at the top: the 10, and the unrated card as 5.5
+        (0, -1, False),
+        *((1, -1, False), (1, 1, True)),
+        *((3, -1, False), (3, 1, False)),
+        (4, 1, False),
+    ]
+
+
+def test_another_order_of_the_same_cards_is_no_change() -> None:
+    assert told(top_three_changes([9, 8, 1], best, top_k=2))[0] == (0, -1, False)
+    assert not top_three_changes([9, 9, 1], best, top_k=2).changed.any()
+    assert not top_three_changes([9, 9, 9], best).changed.any()  # no more than three are there
+
+
+def test_no_cards_or_no_rated_ones_give_no_moves() -> None:
+    for ratings in ([], [NAN, NAN]):
+        assert [column.shape for column in top_three_changes(ratings, best)] == [(0,)] * 3
+
+
+def test_moving_leaves_the_ratings_alone_even_where_the_order_does_not() -> None:
+    ratings = np.array([5.0, 5.0, 3.0])
+
+    def spoils(given: Floats) -> NDArray[np.intp]:
+        order = best(given)
+        given[:] = 1
+        return order
+
+    assert told(top_three_changes(ratings, spoils, 1)) == told(top_three_changes(ratings, best, 1))
+    assert ratings.tolist() == [5, 5, 3]
+
+
+@given(st.lists(ten, min_size=1, max_size=7), st.integers(1, 4))
+def test_moves_agree_with_the_oracle(ratings: list[float], top_k: int) -> None:
+    found = told(top_three_changes(ratings, best, top_k))
+    assert found == oracle.top_three_changes(
+        ratings, lambda values: [5.5 if np.isnan(v) else v for v in values], top_k
+    )

@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from memlib.__main__ import main
 from memlib.own_memory import leaderboard, questions_needed, recalls, scorer
 from memlib.sources.cards import PUBLISHED_QUESTION, load_cards, load_exam, published_cards
 from memlib.sources.embedders import Bundled, Recorded
+from tests.ollama_server import nobody, serving, swallowing
 from tests.oracles import own_memory as own_oracle
 from tests.oracles import ranking as ranking_oracle
 from tests.oracles import recency as recency_oracle
@@ -545,14 +548,49 @@ def test_a_bad_option_gets_one_line(capsys: Capture, arguments: list[str], said:
     assert refused(capsys, *arguments).startswith(said)
 
 
+@pytest.mark.parametrize("address", [nobody, swallowing])
+@pytest.mark.parametrize("command", [[], ["evaluate"]])
 def test_a_server_that_is_not_there_gets_one_line(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    capsys: Capture, command: list[str], address: Callable[[], AbstractContextManager[str]]
 ) -> None:
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    line = refused(capsys, "--embedder", "ollama")
-    assert line.startswith("Ollama at 127.0.0.1:9: no answer: ")
-    assert "use bundled" in line
+    with address() as host:
+        line = refused(capsys, *command, "--embedder", "ollama")
+    assert line.startswith(f"Ollama at {host}: no answer")
+    assert "ollama serve" in line and "use bundled" in line
+
+
+@pytest.mark.parametrize("command", [[], ["evaluate"]])
+def test_an_unknown_model_of_a_server_gets_one_line(capsys: Capture, command: list[str]) -> None:
+    with serving() as server:
+        line = refused(capsys, *command, "--embedder", "ollama:missing")
+    assert line == f"Ollama at {server.host}: no model 'missing': run `ollama pull missing`"
+
+
+# --- a server, here a stand-in that answers from the bundled model -------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--question", "What can we cook for dinner?"], ["--weights", "1", "2.1", "1"]],
+)
+def test_a_server_gives_the_bundled_models_tables(capsys: Capture, arguments: list[str]) -> None:
+    expected = out(capsys, "--embedder", "bundled", *arguments)
+    with serving() as server:
+        text = out(capsys, "--embedder", "ollama", *arguments)
+        other = out(capsys, "--embedder", "ollama:all-minilm", *arguments)
+    assert Bundled.id in expected and len(server.texts) == 18
+    assert text == expected.replace(Bundled.id, "ollama:nomic-embed-text")
+    assert other == expected.replace(Bundled.id, "ollama:all-minilm")
+
+
+def test_a_server_gives_the_bundled_models_leaderboard(capsys: Capture) -> None:
+    expected = out(capsys, "evaluate")
+    with serving() as server:
+        text = out(capsys, "evaluate", "--embedder", "ollama")
+    tables, limits = text.split("Limits: ")
+    assert tables == expected.split("Limits: ")[0].replace(Bundled.id, "ollama:nomic-embed-text")
+    assert "refused by the server" in " ".join(limits.split())
+    assert len(server.texts) == len(load_cards()) + len(load_exam())
 
 
 @pytest.mark.parametrize(

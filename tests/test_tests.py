@@ -7,7 +7,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 FILES = sorted([*TESTS.rglob("test_*.py"), *TESTS.rglob("conftest.py")])
-MAY_WAIT = {TESTS / "sources" / "test_embedders.py"}  # a time-out must end the wait for a server
+SERVED = ("test_embedders.py", "test_extractor.py")
+MAY_WAIT = {TESTS / "sources" / name for name in SERVED}  # a time-out must end the wait
 UNCLOCKED = [
     path
     for path in FILES

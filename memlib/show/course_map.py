@@ -27,7 +27,7 @@ CHAPTERS = (
     Chapter("00", "start here", "Maya, her cards, the exam", 40),
     Chapter("01", "similarity limits", "relevance", 45),
     Chapter("02", "recency", "recency", 50),
-    Chapter("03", "importance", "importance", 50),
+    Chapter("03", "importance", "importance", 60),
     Chapter("04", "normalization", "one fair sum, weights", 50),
     Chapter("05", "BM25", "search by exact words", 55),
     Chapter("06", "entity boost", "search by names", 45),
@@ -95,7 +95,7 @@ def save(path: Path) -> None:
 
 def _box(ax: Any, column: int, row: int, chapter: Chapter) -> None:
     width, height = 0.9, 0.58
-    look = {"facecolor": "#CFE4F3", "edgecolor": plots.COLORS[0], "linewidth": 1.6}
+    look: dict[str, Any] = {"facecolor": "#CFE4F3", "edgecolor": plots.COLORS[0], "linewidth": 1.6}
     ax.add_patch(
         FancyBboxPatch((column, row), width, height, "round,pad=0,rounding_size=.06", **look)
     )

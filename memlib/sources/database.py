@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 APPLICATION_ID = 0x4D454D4C  # "MEML", in the file's header
-SCHEMA_VERSION = 1
 FAULTS = {
     sqlite3.SQLITE_BUSY: "locked by another program for longer than the time-out: try again",
     sqlite3.SQLITE_READONLY: "read-only, the file or its folder: nothing can be changed",
@@ -26,16 +25,18 @@ class StoreError(RuntimeError):
 class Database:
     """A file that belongs to this course, for one thread of one process.
 
-    path             made with the `schema` when it is not there, or empty
-    schema           statements that make an empty file into one of version SCHEMA_VERSION
+    path             made when it is not there, or empty
+    schema           statements by version: the first list makes an empty file into version 1, each
+                     further one raises it by 1; a file of an older version gets what it lacks
     timeout_seconds  how long to wait while another program changes the file
     A change is on the disk when its transaction ends, and survives a kill from then on.
     Raises StoreError for another program's file (which stays as it is), a newer version, a file
-    that cannot be opened. A read-only file can be read; a change of it raises StoreError.
+    that cannot be opened. A read-only file can be read, as the version that it is; a change of it
+    raises StoreError.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     base = Database(Path(folder) / "notes.db", ["CREATE TABLE note (text)"], 5)
+    ...     base = Database(Path(folder) / "notes.db", [["CREATE TABLE note (text)"]], 5)
     ...     with base.transaction():
     ...         base.run("INSERT INTO note VALUES (?)", ["Miso naps."])
     ...     notes = base.value("SELECT count(*) FROM note")
@@ -44,8 +45,8 @@ class Database:
     1
     """
 
-    def __init__(self, path: Path, schema: Sequence[str], timeout_seconds: float) -> None:
-        self.name, self.path = path.name, path.resolve()
+    def __init__(self, path: Path, schema: Sequence[Sequence[str]], timeout_seconds: float) -> None:
+        self.name, self.path, self._schema = path.name, path.resolve(), schema
         with self._clearly():
             self._db = sqlite3.connect(
                 path.absolute(), timeout=timeout_seconds, isolation_level=None
@@ -53,13 +54,12 @@ class Database:
         self._db.row_factory = sqlite3.Row
         try:
             with self.transaction("DEFERRED"):  # before anything is written: whose file is it?
-                new = self._is_new()
+                version = self._version()
             self.run("PRAGMA synchronous = FULL")
             self.run("PRAGMA secure_delete = ON")
             self._switch_to_wal(time.monotonic() + timeout_seconds)
-            if new:
-                with self.transaction():
-                    self._create(schema)
+            if version < len(schema):
+                self._raise_version(version)
         except BaseException:
             self.close()
             raise
@@ -85,7 +85,7 @@ class Database:
         with self._clearly():
             self._db.execute(statement, values)
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+    def rows(self, query: str, values: Any = ()) -> list[sqlite3.Row]:
         """Every row that a query finds."""
         with self._clearly():
             return self._db.execute(query, values).fetchall()
@@ -98,14 +98,15 @@ class Database:
         """A StoreError that names the file."""
         return StoreError(f"{self.name}: {what}")
 
-    def _is_new(self) -> bool:
+    def _version(self) -> int:
+        """0 for an empty file; refuses another program's and a newer one."""
         owner, version = self.value("PRAGMA application_id"), self.value("PRAGMA user_version")
-        if owner == APPLICATION_ID and version > SCHEMA_VERSION:
-            known = f"version {version}, this one reads up to {SCHEMA_VERSION}"
+        if owner == APPLICATION_ID and version > len(self._schema):
+            known = f"version {version}, this one reads up to {len(self._schema)}"
             raise self.error(f"written by a newer memlib ({known}): update memlib")
         if owner != APPLICATION_ID and (owner or self.value("SELECT count(*) FROM sqlite_master")):
             raise self.error("a database of another program: give another name")
-        return bool(owner != APPLICATION_ID)
+        return int(version) if owner == APPLICATION_ID else 0
 
     def _switch_to_wal(self, deadline: float) -> None:
         """Try until the deadline: here SQLite itself does not wait for a program that opens too."""
@@ -118,12 +119,18 @@ class Database:
                     raise
                 time.sleep(0.01)
 
-    def _create(self, schema: Sequence[str]) -> None:
-        if self._is_new():  # still: two programs may open it at once
-            for statement in schema:
-                self.run(statement)
-            self.run(f"PRAGMA application_id = {APPLICATION_ID}")
-            self.run(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    def _raise_version(self, version: int) -> None:
+        try:
+            with self.transaction():  # still older? two programs may open it at once
+                for statements in self._schema[self._version() :]:
+                    for statement in statements:
+                        self.run(statement)
+                self.run(f"PRAGMA application_id = {APPLICATION_ID}")
+                self.run(f"PRAGMA user_version = {len(self._schema)}")
+        except StoreError as error:
+            code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+            if not version or code != sqlite3.SQLITE_READONLY:
+                raise
 
     @contextmanager
     def _clearly(self) -> Iterator[None]:

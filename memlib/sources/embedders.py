@@ -7,9 +7,8 @@ import csv
 import hashlib
 import json
 import math
-import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -20,11 +19,14 @@ from numpy.typing import NDArray
 
 from memlib.sources.cards import PUBLISHED_QUESTION
 from memlib.sources.data import data_path
+from memlib.sources.server import START, address, client, refusal, silence
 
 Role = Literal["query", "document"]
 Vectors = NDArray[np.float32]
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+WORD_PIECES = 256  # what the bundled model reads of a text
+BATCH = 64  # texts in one request to a server
 PUBLISHED_CARDS = (  # in the order of figures A001 to A008
     "Maya's partner Sam has a birthday on June 18.",
     "Maya said Sam loves vinyl records and old jazz.",
@@ -44,6 +46,31 @@ class EmbedderUnavailable(RuntimeError):
 def _unavailable(what: str, todo: str) -> EmbedderUnavailable:
     line = " ".join(what.split())
     return EmbedderUnavailable(f"{line if len(line) < 200 else line[:199] + '…'}: {todo}")
+
+
+@contextmanager
+def progress_bar(
+    total: int, shown: bool, done: int = 0, delay_seconds: float = 2.0
+) -> Iterator[Callable[[int], object]]:
+    """Count texts on a bar: yields a function that is told how many more are embedded.
+
+    total, done    number of texts in all, and before the start
+    shown          False: no bar; without tqdm, which the package alone does not bring, none either
+    delay_seconds  no bar for what is over sooner
+
+    >>> with progress_bar(2, shown=False) as count:
+    ...     count(2)
+    """
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        shown = False
+    if not shown:
+        yield lambda texts: None
+        return
+    look = {"desc": "embedding", "unit": "text", "delay": delay_seconds}
+    with tqdm(total=total, initial=done, **look) as bar:
+        yield bar.update
 
 
 class Embedder(Protocol):
@@ -207,7 +234,7 @@ class Bundled:
             raise _unavailable(f"the bundled model has a wrong sha256 ({sha256})", todo)
         words = data_path("minilm_vocab.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
         tokenizer = BertWordPieceTokenizer({word: i for i, word in enumerate(words)})
-        tokenizer.enable_truncation(256)
+        tokenizer.enable_truncation(WORD_PIECES)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         return tokenizer, onnxruntime.InferenceSession(
@@ -228,20 +255,16 @@ class Bundled:
 
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
         """Return (n, 384); what is beyond 256 word pieces of a text is not read (`truncated`)."""
-        checked: Iterable[str] = check_texts(texts, role)
+        checked, rows = check_texts(texts, role), []
         tokenizer, session = self._model
-        if self.progress:
-            with suppress(ImportError):  # the package alone does not bring it
-                from tqdm import tqdm
-
-                checked = tqdm(checked, desc="embedding", unit="text", delay=2.0)
-        rows = []
-        for text in checked:
-            ids = np.array([tokenizer.encode(text).ids], np.int64)
-            mask, types = np.ones_like(ids), np.zeros_like(ids)  # a lone text has no padding
-            feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
-            mean = session.run(None, feed)[0][0].mean(axis=0, dtype=np.float64)
-            rows.append(mean / np.linalg.norm(mean))
+        with progress_bar(len(checked), self.progress) as count:
+            for text in checked:
+                ids = np.array([tokenizer.encode(text).ids], np.int64)
+                mask, types = np.ones_like(ids), np.zeros_like(ids)  # a lone text has no padding
+                feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+                mean = session.run(None, feed)[0][0].mean(axis=0, dtype=np.float64)
+                rows.append(mean / np.linalg.norm(mean))
+                count(1)
         return np.array(rows, np.float32).reshape(-1, self.dim)
 
 
@@ -249,8 +272,9 @@ class Ollama:
     """A model of an Ollama server, by default nomic-embed-text on this machine.
 
     host      address; None means OLLAMA_HOST, else 127.0.0.1:11434
-    timeout   seconds to wait for an answer; a request holds up to 64 texts
+    timeout   seconds to wait for an answer; for a connection two at most
     prefixes  put "search_query: " or "search_document: " before each text; part of the id
+    progress  show a bar after two seconds; a request holds up to 64 texts
     A text is never cut. Every failure is one EmbedderUnavailable.
 
     >>> Ollama("nomic-embed-text", prefixes=True).id
@@ -263,12 +287,13 @@ class Ollama:
         host: str | None = None,
         timeout: float = 30.0,
         prefixes: bool = False,
+        progress: bool = False,
     ) -> None:
         if not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
             raise ValueError(f"timeout is {timeout!r}: must be a positive number of seconds")
         self.id = f"ollama:{model}{'+prefixes' if prefixes else ''}"
         self.model, self.timeout, self.prefixes = model, timeout, prefixes
-        self.host = host or os.environ.get("OLLAMA_HOST") or "127.0.0.1:11434"
+        self.host, self.progress = address(host), progress
         self._dim: int | None = None
 
     @property
@@ -278,18 +303,21 @@ class Ollama:
 
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
         """Return (n, dim); no text is ever cut. No texts give (0, dim)."""
-        checked = check_texts(texts, role)
+        checked, batches = check_texts(texts, role), []
         if self.prefixes:
             checked = [f"search_{role}: {text}" for text in checked]
-        batches = [self._ask(checked[at : at + 64]) for at in range(0, len(checked), 64)]
+        with progress_bar(len(checked), self.progress) as count:
+            for at in range(0, len(checked), BATCH):
+                batches.append(self._ask(checked[at : at + BATCH]))
+                count(len(batches[-1]))
         return np.concatenate(batches) if batches else np.empty((0, self.dim), np.float32)
 
     def _ask(self, texts: list[str]) -> Vectors:
+        if self._dim is None and (reason := silence(self.host, self.timeout)):
+            raise self._unavailable(*reason)
         try:
-            import ollama
-
-            with ollama.Client(host=self.host, timeout=self.timeout) as client:
-                sent = client.embed(self.model, texts, truncate=False).embeddings
+            with client(self.host, self.timeout) as asked:
+                sent = asked.embed(self.model, texts, truncate=False).embeddings
             rows = np.array(sent, np.float64)
             if rows.shape != (expected := (len(texts), self._dim or rows.shape[-1])):
                 raise ValueError(f"vectors of shape {rows.shape} instead of {expected}")
@@ -298,25 +326,18 @@ class Ollama:
             if not (np.isfinite(lengths) & (lengths > 0)).all():
                 raise ValueError("a zero or non-finite vector")
         except Exception as error:  # whatever a network or a server can do ends as one error
-            raise self._refusal(error, max(texts, key=len)) from error
+            what, todo = refusal(error, self.model, self.timeout)
+            if "context length" in what:
+                longest = max(texts, key=len)
+                todo = f"shorten the longest text ({len(longest)} characters), {longest[:40]!r}…"
+            raise self._unavailable(what, todo) from error
         self._dim = rows.shape[1]
         unit: Vectors = (rows / lengths).astype(np.float32)
         return unit
 
-    def _refusal(self, error: Exception, longest: str) -> EmbedderUnavailable:
-        what, todo = str(error), "read the log of `ollama serve` or use bundled"
-        if isinstance(error, ImportError):
-            todo = "run `pip install ollama`"
-        elif isinstance(error, ConnectionError):
-            what, todo = "no answer", "run `ollama serve`, set OLLAMA_HOST or use bundled"
-        elif "Timeout" in type(error).__name__:
-            what = f"no answer within {self.timeout:g} s"
-            todo = "try again when the model is loaded, or give a longer `timeout`"
-        elif getattr(error, "status_code", None) == 404:
-            what, todo = f"no model {self.model!r}", f"run `ollama pull {self.model}`"
-        elif "context length" in what:
-            todo = f"shorten the longest text ({len(longest)} characters), {longest[:40]!r}…"
-        return _unavailable(f"Ollama at {self.host}: {what}", todo)
+    def _unavailable(self, what: str, todo: str) -> EmbedderUnavailable:
+        also = ", or use bundled" if todo == START or "log of" in todo else ""
+        return _unavailable(f"Ollama at {self.host}: {what}", todo + also)
 
 
 def notes(embedder: object, texts: Sequence[str]) -> list[str]:
@@ -331,7 +352,9 @@ def notes(embedder: object, texts: Sequence[str]) -> list[str]:
     lost, cut, n = sum(model.unknown(texts)), sum(model.truncated(texts)), len(texts)
     unknown = "mostly unknown to the bundled model (it knows English): their scores mean little"
     said = [f"{lost} of {n} texts are {unknown}"] if lost else []
-    return said + ([f"{cut} of {n} texts are read only to 256 word pieces"] if cut else [])
+    return said + (
+        [f"{cut} of {n} texts are read only to {WORD_PIECES} word pieces"] if cut else []
+    )
 
 
 def choose(name: str) -> Embedder:

@@ -25,7 +25,7 @@ COUNTS = ("views", "cites", "edits", "helpful", "bad")
 LISTS = ("tags", "entities")
 STORED = (*FIELDS, "embedder_id", "vector")
 INDEXED = "text, title, tags, entities, vector, forgotten_at"
-SCHEMA = (
+_CARDS = (
     """CREATE TABLE cards (
     position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL, kind TEXT NOT NULL,
     category TEXT NOT NULL, created_at TEXT NOT NULL, last_accessed_at TEXT, importance REAL,
@@ -41,6 +41,16 @@ SCHEMA = (
         for event in ("INSERT", "DELETE", f"UPDATE OF {INDEXED}")
     ),
 )
+_STAGED = (  # vectors of another embedder, which wait here until every card has one
+    """CREATE TABLE staged (
+    id TEXT NOT NULL, embedder_id TEXT NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY (id, embedder_id))""",
+    """CREATE TRIGGER unstage_deleted AFTER DELETE ON cards
+    BEGIN DELETE FROM staged WHERE id = OLD.id; END""",
+    """CREATE TRIGGER unstage_edited AFTER UPDATE OF text ON cards WHEN NEW.text IS NOT OLD.text
+    BEGIN DELETE FROM staged WHERE id = OLD.id; END""",
+)
+SCHEMA = (_CARDS, _STAGED)  # by version
 ALIKE = {  # checked by the rule of a card file's column
     **{"last_review": "last_accessed_at", "forgotten_at": "last_accessed_at"},
     **{"helpful": "views", "bad": "views", "embedder_id": "id"},

@@ -1,7 +1,7 @@
 """The store: cards, their reviews and their vectors, each change whole and kept."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,47 @@ class Store:
                 self._find(id, forgotten=None)
                 self._update(id, embedder_id=model, vector=vector.tobytes())
 
+    def unstaged(self, embedder_id: str) -> dict[str, str]:
+        """Text by id of the cards, forgotten ones too, that have no vector of this embedder.
+
+        A vector that waits (`stage`) counts. Raises StoreError for a file that is read-only.
+        """
+        with self._db.transaction():  # before anybody embeds what could not be kept
+            return self._unstaged(embedder_id)
+
+    def stage(self, embedder_id: str, texts: Mapping[str, str], vectors: ArrayLike) -> None:
+        """Keep vectors of another embedder beside those in use; no search sees them.
+
+        texts    id -> the text that was embedded; if it changed meanwhile, its vector is left out
+        vectors  shape (n, d), in the order of texts
+        Raises ValueError for another dimension than that of the vectors that wait already.
+        """
+        matrix = vector_rows(vectors, len(texts))
+        model = record_field("vectors", "embedder_id", embedder_id)
+        size = "SELECT length(vector) / 4 FROM staged WHERE embedder_id = ? LIMIT 1"
+        insert = """INSERT OR REPLACE INTO staged
+            SELECT id, :model, :vector FROM cards WHERE id = :id AND text = :text"""
+        with self._db.transaction():
+            for (held,) in self._db.rows(size, [model]):
+                if held != matrix.shape[1]:
+                    said = f"vectors have {matrix.shape[1]} dimensions, those that wait {held}"
+                    raise ValueError(said)
+            for (id, text), vector in zip(texts.items(), matrix, strict=True):
+                new = {"id": id, "text": text, "model": model, "vector": vector.tobytes()}
+                self._db.run(insert, new)
+
+    def use_staged(self, embedder_id: str) -> bool:
+        """Put the vectors that wait in place of all others at once; False while one is missing."""
+        switch = """UPDATE cards SET embedder_id = :model, vector =
+            (SELECT vector FROM staged WHERE id = cards.id AND embedder_id = :model)
+            WHERE embedder_id <> :model"""
+        with self._db.transaction():
+            if self._unstaged(embedder_id):
+                return False
+            self._db.run(switch, {"model": embedder_id})
+            self._db.run("DELETE FROM staged")
+            return True
+
     def touch(self, ids: Ids, now: datetime) -> None:
         """Restart the clocks of these cards and count a view of each; no clock ever runs back."""
         with self._db.transaction():
@@ -280,7 +321,7 @@ class Store:
         held, dimensions = self._model()
         if held not in (None, model):
             said = f"its vectors are of {held!r}, these of {model!r}"
-            raise self._db.error(f"{said}: never mix them, set_vectors replaces all")
+            raise self._db.error(f"{said}: never mix them, `reembed` replaces all")
         if held and dimensions != matrix.shape[1]:
             raise ValueError(f"vectors have {matrix.shape[1]} dimensions, the store {dimensions}")
         return matrix
@@ -288,6 +329,11 @@ class Store:
     def _model(self) -> tuple[str | None, int]:
         found = self._db.rows("SELECT embedder_id, length(vector) / 4 FROM cards LIMIT 1")
         return (str(found[0][0]), int(found[0][1])) if found else (None, 0)
+
+    def _unstaged(self, model: str) -> dict[str, str]:
+        query = """SELECT id, text FROM cards WHERE embedder_id <> :model AND id NOT IN
+            (SELECT id FROM staged WHERE embedder_id = :model) ORDER BY position"""
+        return {row["id"]: row["text"] for row in self._db.rows(query, {"model": model})}
 
     def _all(self, columns: Sequence[str], forgotten: bool) -> list[sqlite3.Row]:
         live = "" if forgotten else "WHERE forgotten_at IS NULL"

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from memlib.sources.database import APPLICATION_ID, SCHEMA_VERSION, Database, StoreError
+from memlib.sources.database import APPLICATION_ID, Database, StoreError
 
-SCHEMA = ["CREATE TABLE note (text TEXT UNIQUE)"]
+SCHEMA = [["CREATE TABLE note (text TEXT UNIQUE)"]]
+LATER = [*SCHEMA, ["CREATE TABLE tag (name TEXT)", "INSERT INTO tag VALUES ('new')"]]
 
 
 def opened(path: Path, timeout_seconds: float = 5) -> Database:
@@ -74,7 +75,7 @@ def test_a_new_file_is_marked_as_the_course_s_and_kept(tmp_path: Path) -> None:
     base = opened(path)
     note(base, "tea")
     assert base.value("PRAGMA application_id") == APPLICATION_ID == 0x4D454D4C
-    assert base.value("PRAGMA user_version") == SCHEMA_VERSION == 1
+    assert base.value("PRAGMA user_version") == 1
     assert base.value("PRAGMA journal_mode") == "wal"
     assert base.value("PRAGMA synchronous") == 2
     base.close()
@@ -123,11 +124,37 @@ def test_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"
     opened(path).close()
     later = sqlite3.connect(path)
-    later.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    later.execute("PRAGMA user_version = 2")
     later.close()
     check_refused(
         path, r"written by a newer memlib \(version 2, this one reads up to 1\): update memlib"
     )
+
+
+def test_an_older_version_gets_what_it_lacks_and_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    note(base := opened(path), "tea")
+    base.close()
+    for _ in range(2):  # the second time nothing is left to do
+        base = Database(path, LATER, 5)
+        assert base.value("PRAGMA user_version") == 2
+        assert [tuple(row) for row in base.rows("SELECT * FROM note, tag")] == [("tea", "new")]
+        base.close()
+    new = Database(tmp_path / "new.db", LATER, 5)
+    assert new.value("PRAGMA user_version") == 2 and new.value("SELECT name FROM tag") == "new"
+    new.close()
+
+
+def test_a_version_is_raised_whole_or_not_at_all(tmp_path: Path) -> None:
+    note(base := opened(tmp_path / "notes.db"), "tea")
+    base.close()
+    broken = [*SCHEMA, ["CREATE TABLE tag (name TEXT)", "INSERT INTO missing VALUES (1)"]]
+    with pytest.raises(StoreError, match=r"^notes\.db: no such table: missing"):
+        Database(tmp_path / "notes.db", broken, 5)
+    assert notes(tmp_path / "notes.db") == ["tea"]
+    base = Database(tmp_path / "notes.db", LATER, 5)
+    assert base.value("SELECT name FROM tag") == "new"
+    base.close()
 
 
 def test_a_folder_and_a_missing_folder_are_named(tmp_path: Path) -> None:
@@ -206,6 +233,21 @@ def test_a_read_only_file_is_read_and_never_changed(open_folder: Path) -> None:
     with as_nobody():
         assert notes(path) == ["tea"]
         base = opened(path)
+        with pytest.raises(StoreError, match=r"^notes\.db: read-only, the file or its folder"):
+            note(base, "jam")
+        base.close()
+    assert path.read_bytes() == before
+
+
+def test_a_read_only_file_of_an_older_version_is_read_as_it_is(open_folder: Path) -> None:
+    path = open_folder / "notes.db"
+    note(base := opened(path), "tea")
+    base.close()
+    path.chmod(0o444)
+    before = path.read_bytes()
+    with as_nobody():
+        base = Database(path, LATER, 5)
+        assert base.value("SELECT text FROM note") == "tea"
         with pytest.raises(StoreError, match=r"^notes\.db: read-only, the file or its folder"):
             note(base, "jam")
         base.close()

@@ -1,4 +1,4 @@
-"""Every source of vectors, with the real model and a real HTTP server; no network is used."""
+"""Every source of vectors: the real model, the real client with a stand-in server; no network."""
 
 import csv
 import hashlib
@@ -6,20 +6,21 @@ import json
 import re
 import socket
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from memlib.sources import embedders
 from memlib.sources.cards import PUBLISHED_QUESTION, published_cards
 from memlib.sources.data import data_path
 from memlib.sources.embedders import (
     MODEL_SHA256,
     PUBLISHED_CARDS,
+    WORD_PIECES,
     Bundled,
     Embedder,
     EmbedderUnavailable,
@@ -28,9 +29,11 @@ from memlib.sources.embedders import (
     Recorded,
     choose,
     notes,
+    progress_bar,
     text_key,
 )
 from memlib.sources.vectors import course_texts, record
+from tests.ollama_server import OllamaServer, nobody, serving, swallowing
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +151,7 @@ def test_bundled_does_not_depend_on_neighbours_order_role_or_instance(bundled):
 
 def test_bundled_reads_256_word_pieces_and_says_which_texts_are_longer(bundled):
     fits, over = " ".join(["sea"] * 254), " ".join(["sea"] * 255)  # and two marks
-    assert bundled.truncated([fits, over]) == [False, True]
+    assert bundled.truncated([fits, over]) == [False, True] and WORD_PIECES == 256
     shorter, longer = bundled.embed([over, over + " of troubles"])
     np.testing.assert_array_equal(shorter, longer)
     assert abs(bundled.embed([fits])[0] @ bundled.embed(["sea"])[0]) < 0.9999
@@ -204,6 +207,16 @@ def test_the_progress_bar_leaves_the_vectors_alone(bundled, capsys):
 def test_without_tqdm_there_is_no_bar_and_no_error(bundled, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     np.testing.assert_array_equal(Bundled(progress=True).embed(["Poppy"]), bundled.embed(["Poppy"]))
+
+
+def test_a_bar_starts_where_the_work_stopped(capsys):
+    with progress_bar(20, shown=True, done=12, delay_seconds=0) as count:
+        count(8)
+    drawn = capsys.readouterr().err
+    assert "12/20" in drawn and "20/20" in drawn
+    with progress_bar(20, shown=False) as count:
+        count(20)
+    assert capsys.readouterr().err == ""
 
 
 # --- recorded ------------------------------------------------------------------------------
@@ -305,156 +318,138 @@ def test_damaged_recordings_are_refused_and_recorded_anew(tmp_path, bundled, fau
 # --- Ollama --------------------------------------------------------------------------------
 
 
-class Server(BaseHTTPRequestHandler):
-    """A small Ollama: the model's name decides how it answers."""
-
-    seen: list[dict]
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        type(self).seen.append(request)
-        model, texts = request["model"], request["input"]
-        rows = [[3.0, 4.0, float(len(text))] for text in texts]
-        status, body = 200, {"model": model, "embeddings": rows}
-        match model:
-            case "missing":
-                status, body = 404, {"error": 'model "missing" not found, try pulling it first'}
-            case "short-sighted":
-                status, body = 400, {"error": "the input length exceeds the context length"}
-            case "broken":
-                status, body = 500, ["not an", "object"]
-            case "slow":
-                time.sleep(0.6)
-            case "fewer":
-                body["embeddings"] = rows[:-1]
-            case "none":
-                body["embeddings"] = []
-            case "ragged":
-                body["embeddings"][0] = [1.0]
-            case "zero":
-                body["embeddings"][0] = [0.0, 0.0, 0.0]
-            case "nan":
-                body["embeddings"][0][1] = float("nan")
-            case "huge":
-                body["embeddings"][0][1] = 1e300
-            case "growing":
-                body["embeddings"] = [[1.0] * (2 + len(type(self).seen)) for _ in texts]
-            case "no-vectors":
-                del body["embeddings"]
-        content = b"<html>hello" if model == "html" else json.dumps(body).encode()
-        try:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-        except OSError:
-            pass  # the client of the slow model has left
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
-def host(monkeypatch) -> Iterator[str]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    Server.seen = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield f"127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def server() -> Iterator[OllamaServer]:
+    with serving() as running:
+        yield running
 
 
-def test_ollama_gives_unit_rows_in_order_and_sends_whole_texts(host):
-    ollama = Ollama("fine", host)
-    rows = ollama.embed(["Poppy", "Poppy, Poppy"])
-    assert rows.dtype == np.float32 and rows.shape == (2, 3)
-    np.testing.assert_allclose(rows[0], np.array([3, 4, 5]) / 50**0.5, atol=1e-6)
-    np.testing.assert_allclose(rows[1], np.array([3, 4, 12]) / 13, atol=1e-6)
-    assert Server.seen == [{"model": "fine", "input": ["Poppy", "Poppy, Poppy"], "truncate": False}]
+def test_ollama_gives_the_models_rows_in_order_and_sends_whole_texts(server, bundled):
+    texts = ["Poppy", "Poppy, Poppy", "Miso naps."]
+    rows = Ollama().embed(texts)
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows, bundled.embed(texts), rtol=0, atol=1e-6)
+    sent = {"model": "nomic-embed-text", "input": texts, "truncate": False}
+    assert server.requests == [("/api/embed", sent)]
 
 
-def test_ollama_learns_its_dimension_by_asking_once(host):
-    ollama = Ollama("fine", host)
-    assert ollama.embed([]).shape == (0, 3)
-    assert ollama.dim == 3 and len(Server.seen) == 1
+def test_ollama_learns_its_dimension_by_asking_once(server):
+    ollama = Ollama("all-minilm")
+    assert ollama.embed([]).shape == (0, 384)
+    assert ollama.dim == 384 and len(server.requests) == 1
 
 
-def test_ollama_splits_many_texts_into_requests_of_64(host):
-    texts = [f"card {'x' * n}" for n in range(130)]
-    rows = Ollama("fine", host).embed(texts)
-    assert [len(request["input"]) for request in Server.seen] == [64, 64, 2]
-    lengths = [5 + n for n in range(130)]
-    np.testing.assert_allclose(rows[:, 2] / rows[:, 0] * 3, lengths, rtol=1e-5)
+def test_ollama_splits_many_texts_into_requests_of_64(server, bundled):
+    texts = [f"card {n}" for n in range(130)]
+    rows = Ollama().embed(texts)
+    assert [len(request["input"]) for _, request in server.requests] == [64, 64, 2]
+    np.testing.assert_allclose(rows, bundled.embed(texts), rtol=0, atol=1e-6)
 
 
-def test_ollama_prefixes_follow_the_role_and_change_the_id(host):
-    plain, prefixed = Ollama("fine", host), Ollama("fine", host, prefixes=True)
-    assert (plain.id, prefixed.id) == ("ollama:fine", "ollama:fine+prefixes")
+def test_ollama_prefixes_follow_the_role_and_change_the_id(server):
+    plain, prefixed = Ollama("all-minilm"), Ollama("all-minilm", prefixes=True)
+    assert (plain.id, prefixed.id) == ("ollama:all-minilm", "ollama:all-minilm+prefixes")
     prefixed.embed(["Poppy"], "query")
     prefixed.embed(["Poppy"], "document")
     plain.embed(["Poppy"], "query")
-    sent = [request["input"] for request in Server.seen]
-    assert sent == [["search_query: Poppy"], ["search_document: Poppy"], ["Poppy"]]
+    assert server.texts == ["search_query: Poppy", "search_document: Poppy", "Poppy"]
 
 
-def test_ollama_takes_its_host_from_the_environment(host, monkeypatch):
-    monkeypatch.setenv("OLLAMA_HOST", f"http://{host}")
-    assert Ollama("fine").embed(["Poppy"]).shape == (1, 3)
+def test_ollama_takes_its_host_from_the_environment_or_as_it_is_given(server, monkeypatch):
+    monkeypatch.setenv("OLLAMA_HOST", f"http://{server.host}")
+    assert Ollama().embed(["Poppy"]).shape == (1, 384)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    assert Ollama(host=server.host).embed(["Poppy"]).shape == (1, 384)
+
+
+def test_ollama_shows_a_bar_and_the_rows_stay(server, capsys, monkeypatch):
+    texts = [f"card {n}" for n in range(70)]
+    monkeypatch.setattr(embedders, "progress_bar", partial(progress_bar, delay_seconds=0))
+    rows = Ollama(progress=True).embed(texts)
+    assert "70/70" in capsys.readouterr().err
+    np.testing.assert_array_equal(Ollama().embed(texts), rows)
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
-    ("model", "what", "todo"),
+    ("fault", "what", "todo"),
     [
-        ("missing", "no model 'missing'", "run `ollama pull missing`"),
-        ("short-sighted", "exceeds the context length", "shorten the longest text (12 characters)"),
-        ("broken", "", "read the log"),
+        ("silent", "disconnected without sending a response", "read the log"),
+        ("dropped", "closed connection without sending complete message", "read the log"),
         ("html", "Expecting value", "read the log"),
-        ("no-vectors", "embeddings", "read the log"),
-        ("fewer", "shape (1, 3) instead of (2, 3)", "read the log"),
+        ("not an object", "must be a mapping", "read the log"),
+        ("no field", "embeddings", "read the log"),
+        ("status 500", "llama runner process has terminated", "read the log"),
+        ("fewer", "shape (1, 384) instead of (2, 384)", "read the log"),
         ("none", "shape (0,)", "read the log"),
         ("ragged", "inhomogeneous", "read the log"),
         ("zero", "a zero or non-finite vector", "read the log"),
         ("nan", "a zero or non-finite vector", "read the log"),
+        ("huge", "a zero or non-finite vector", "read the log"),
     ],
 )
-def test_each_bad_answer_is_one_error_that_says_what_to_do(host, model, what, todo):
-    message = refusal(Ollama(model, host), ["Poppy", "Poppy, Poppy"])
-    assert message.startswith(f"Ollama at {host}: ")
-    assert what in message and todo in message
+def test_each_bad_answer_is_one_error_that_says_what_to_do(server, fault, what, todo):
+    server.fault = fault
+    message = refusal(Ollama(), ["Poppy", "Poppy, Poppy"])
+    assert message.startswith(f"Ollama at {server.host}: ")
+    assert what in message and todo in message and message.endswith("or use bundled")
 
 
-def test_a_number_too_large_to_square_is_refused(host):
-    message = refusal(Ollama("huge", host), ["Poppy"])
-    assert "a zero or non-finite vector" in message
+def test_an_unknown_model_is_one_to_pull(server):
+    message = refusal(Ollama("missing"), ["Poppy"])
+    assert message == f"Ollama at {server.host}: no model 'missing': run `ollama pull missing`"
 
 
-def test_a_change_of_dimension_is_refused(host):
-    ollama = Ollama("growing", host)
-    assert ollama.embed(["Poppy"]).shape == (1, 3)
-    assert "shape (1, 4) instead of (1, 3)" in refusal(ollama, ["Poppy"])
+def test_an_over_long_text_is_named_and_never_cut(server):
+    message = refusal(Ollama(), ["Poppy", "sea " * 300])
+    assert "exceeds the context length" in message
+    assert "shorten the longest text (1200 characters), 'sea sea" in message
+    assert server.texts == []
 
 
-def test_a_slow_answer_ends_at_the_timeout(host):
+def test_a_change_of_dimension_is_refused(server):
+    ollama = Ollama()
+    assert ollama.embed(["Poppy"]).shape == (1, 384)
+    server.fault = "wrong dimension"
+    assert "shape (1, 383) instead of (1, 384)" in refusal(ollama, ["Poppy"])
+
+
+def test_a_slow_answer_ends_at_the_timeout(server):
+    server.fault, server.seconds = "slow", 3
     start = time.monotonic()
-    message = refusal(Ollama("slow", host, timeout=0.2), ["Poppy"])
-    assert time.monotonic() - start < 0.55
-    assert "no answer within 0.2 s" in message and "timeout" in message
+    message = refusal(Ollama(timeout=0.5), ["Poppy"])
+    assert time.monotonic() - start < 2.5
+    assert "no answer within 0.5 s" in message and "longer `timeout`" in message
 
 
-def test_no_server_says_how_to_start_one(host):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    message = refusal(Ollama("fine", f"127.0.0.1:{port}"), ["Poppy"])
-    assert f"127.0.0.1:{port}: no answer" in message
-    assert "ollama serve" in message and "OLLAMA_HOST" in message
+@pytest.mark.parametrize("address", [nobody, swallowing])
+def test_no_server_says_within_three_seconds_how_to_start_one(address):
+    with address() as host:
+        ollama, start = Ollama(), time.monotonic()
+        message = refusal(ollama, ["Poppy"])
+    assert time.monotonic() - start < 3
+    assert message.startswith(f"Ollama at {host}: no answer")
+    assert message.endswith(": run `ollama serve` or set OLLAMA_HOST, or use bundled")
+
+
+def test_a_server_that_leaves_is_told_as_one_that_was_never_there():
+    with serving() as server:
+        ollama = Ollama()
+        assert ollama.embed(["Poppy"]).shape == (1, 384)
+    assert refusal(ollama, ["Poppy"]).startswith(f"Ollama at {server.host}: no answer: run ")
+
+
+def test_another_program_at_the_address_has_no_model_to_pull(server):
+    message = refusal(Ollama(host=f"http://{server.host}/elsewhere"), ["Poppy"])
+    assert "no Ollama is there" in message and message.endswith(
+        "set OLLAMA_HOST to the address of one"
+    )
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:port", "http://[::1", "ftp://127.0.0.1"])
 def test_an_impossible_address_is_one_error_too(address):
-    assert f"Ollama at {address}: " in refusal(Ollama("fine", address), ["Poppy"])
+    message = refusal(Ollama(host=address), ["Poppy"])
+    assert message.startswith(f"Ollama at {address}: ") and "set OLLAMA_HOST" in message
 
 
 def test_ollama_without_its_client_says_what_to_install(monkeypatch):

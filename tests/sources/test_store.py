@@ -364,7 +364,9 @@ def test_another_model_replaces_the_vectors_of_all_cards_or_of_none(store: Store
     assert store.vectors(forgotten=True).tolist() == [[2, 2, 2], [3, 3, 3], [1, 1, 1]]
     store.set_vectors("other", ["jam"], [[4, 4, 5]])
     assert store.vectors().tolist() == [[2, 2, 2], [4, 4, 5]]
-    with pytest.raises(StoreError, match="are of 'other', these of 'toy'"):
+    with pytest.raises(
+        StoreError, match="are of 'other', these of 'toy': never mix them, `reembed` "
+    ):
         put(store, "new")
 
 

@@ -1,16 +1,17 @@
-"""Chapter 01's controls: your question, a second wording and your cards, ranked by similarity."""
+"""Chapter 01's controls: your question, a second wording, your cards and who embeds them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+import ipywidgets as widgets
 import numpy as np
 
 from memlib.checks import Floats
 from memlib.ranking import INJECTED, rank_order
 from memlib.show.widgets import parts
 from memlib.similarity import cosine
-from memlib.sources.embedders import Embedder, Role, Vectors, check_texts, notes
+from memlib.sources.embedders import Embedder, Ollama, Role, Vectors, check_texts, notes
 
 START = {
     "question": "Where does Maya live?",
@@ -27,12 +28,19 @@ START = {
 }
 MOST = 200  # cards that are read: about a second of embedding
 ROWS = 20  # a long table is cut here, and says so
+AT_ONCE = 16  # texts between two steps of the bar
 
 
 class Remembered:
-    """An embedder that embeds each text once, so that a new question costs one embedding."""
+    """An embedder that embeds each text once, so that a new question costs one embedding.
 
-    def __init__(self, embedder: Embedder) -> None:
+    told  is told, while it works, how many texts are embedded, and of how many
+    """
+
+    def __init__(
+        self, embedder: Embedder, told: Callable[[int, int], object] = lambda done, of: None
+    ) -> None:
+        self.told = told
         self.embedder, self.rows = embedder, dict[tuple[Role, str], Any]()
         self.id = embedder.id
 
@@ -44,9 +52,11 @@ class Remembered:
         """Return one row a text, (n, dim); only texts that are new reach the embedder."""
         texts = check_texts(texts, role)
         new = [text for text in dict.fromkeys(texts) if (role, text) not in self.rows]
-        if new:
-            vectors = self.embedder.embed(new, role)
-            self.rows |= {(role, text): row for text, row in zip(new, vectors, strict=True)}
+        for at in range(0, len(new), AT_ONCE):
+            some = new[at : at + AT_ONCE]
+            vectors = self.embedder.embed(some, role)
+            self.rows |= {(role, text): row for text, row in zip(some, vectors, strict=True)}
+            self.told(at + len(some), len(new))
         found = [self.rows[role, text] for text in texts]
         return np.array(found, np.float32).reshape(-1, self.dim)
 
@@ -95,11 +105,31 @@ def render(values: parts.Values, embedder: Embedder) -> str:
 
 
 def explore(embedder: Embedder) -> Any:
-    """The controls of chapter 01; a model that is missing is said in a line, not raised."""
-    remembered = Remembered(embedder)
+    """The controls of chapter 01; a model that is missing is said in a line, not raised.
+
+    embedder  the one at the start; the drop-down also holds nomic-embed-text of an Ollama server.
+              For another model give it here: explore(choose("ollama:MODEL"))
+    Each embedder has its own vectors: after a change every text is embedded anew, with a bar.
+    """
+    bar = widgets.IntProgress(description="embedding", style=parts.WIDE)
+    bar.layout.display = "none"
+
+    def told(done: int, of: int) -> None:
+        bar.max, bar.value = of, done
+        bar.layout.display = "none" if done == of else ""
+
+    models = {one.id: Remembered(one, told) for one in (Ollama(), embedder)}
     controls = {
         "question": parts.text("question", START["question"]),
         "other": parts.text("the same in other words", START["other"]),
         "cards": parts.text("cards, one a line", START["cards"], rows=8),
+        "embedder": parts.choice("embedder", list(reversed(models)), embedder.id),
     }
-    return parts.panel(lambda values: render(values, remembered), controls)
+
+    def shown(values: parts.Values) -> str:
+        try:
+            return render(values, models[values["embedder"]])
+        finally:
+            bar.layout.display = "none"
+
+    return widgets.VBox([bar, parts.panel(shown, controls)])

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from memlib.ranking import rank_order
 from memlib.show.widgets.similarity_limits import MOST, START, Remembered, explore, render
 from memlib.similarity import cosine
 from memlib.sources.embedders import EmbedderUnavailable, Role, Vectors, choose
+from memlib.sources.server import client
+from tests.ollama_server import nobody, serving
 
 
 class Letters:
@@ -127,18 +130,65 @@ def test_the_start_shows_two_homes_for_two_wordings() -> None:
 
 
 def test_a_missing_model_is_one_readable_line() -> None:
-    page = explore(Missing()).children[-1].value
+    page = explore(Missing()).children[-1].children[-1].value
     assert 'role="alert"' in page and "run `pip install &lt;it&gt;`" in page
     assert "Traceback" not in page
 
 
 def test_typing_a_question_ranks_again() -> None:
-    box = explore(Letters())
-    question, other, cards, _, output = box.children
+    _, panel = explore(Letters()).children
+    question, other, cards, _, _, output = panel.children
     question.value, other.value, cards.value = "b", "", "a\nb"
     assert [row[5] for row in rows(output.value)] == ["b", "a"]
     question.value = ""
     assert "the question is empty" in output.value
+
+
+def by_two() -> tuple[Any, Any, Any]:
+    """The widget with Letters: its bar, its drop-down of embedders, its output."""
+    bar, panel = explore(Letters()).children
+    return bar, panel.children[3], panel.children[-1]
+
+
+def test_another_embedder_embeds_every_text_anew_and_the_first_comes_back() -> None:
+    with serving() as server:
+        bar, embedder, output = by_two()
+        first, ollama = embedder.options
+        start, seen = output.value, list[int]()
+        bar.observe(lambda change: seen.append(change["new"]), names="value")
+        embedder.value = ollama
+        assert "by ollama:nomic-embed-text." in output.value
+        assert server.texts == [*START["cards"].splitlines(), START["question"], START["other"]]
+        assert seen[0] == len(START["cards"].splitlines()) and bar.layout.display == "none"
+        server.texts.clear()
+        embedder.value = first
+        assert output.value == start
+        embedder.value = ollama
+        assert server.texts == []  # each text is embedded once
+
+
+def test_without_a_server_the_widget_says_so_and_works_on() -> None:
+    with nobody() as host:
+        _, embedder, output = by_two()
+        start = output.value
+        embedder.value = embedder.options[1]
+    assert 'role="alert"' in output.value and "Traceback" not in output.value
+    assert f"Ollama at {host}: no answer: run `ollama serve`" in output.value
+    with serving() as server, pytest.MonkeyPatch.context() as moved:
+        moved.setattr("memlib.sources.server.client", lambda _, wait: client(server.host, wait))
+        moved.setattr("memlib.sources.embedders.client", lambda _, wait: client(server.host, wait))
+        embedder.value = embedder.options[0]
+        embedder.value = embedder.options[1]  # now one was started
+        assert "by ollama:nomic-embed-text." in output.value
+    embedder.value = embedder.options[0]
+    assert output.value == start
+
+
+def test_many_texts_are_told_step_by_step() -> None:
+    told: list[tuple[int, int]] = []
+    remembered = Remembered(Letters(), lambda done, of: told.append((done, of)))
+    remembered.embed([f"a{n}" for n in range(40)])
+    assert told == [(16, 40), (32, 40), (40, 40)]
 
 
 def test_a_generator_of_texts_is_read_once():
