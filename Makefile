@@ -10,6 +10,9 @@ QUIET := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", 
 FORMGRADER := --ServerApp.open_browser=True --ServerApp.default_url=/formgrader/gradebook \
   --ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True \
   --ServerApp.jpserver_extensions=jupyterlab=False --ServerApp.terminals_enabled=False
+VOILA_FLAGS := --Voila.ip=127.0.0.1 --template=course --show_tracebacks=False \
+  --VoilaConfiguration.extension_denylist=@jupyter/nbgrader \
+  --VoilaConfiguration.extension_denylist=@jupyter-notebook/lab-extension
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # .ready holds the folder it was made in: a copied or moved .venv still runs the first one's code
@@ -19,20 +22,26 @@ $(error This is not the project's folder: go there, or say make -C FOLDER)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab check test demo refresh vectors exercises locomo bench anew \
+.PHONY: help lab playground check test test-browser demo refresh vectors exercises locomo bench site verify-ollama anew \
   release grade formgrader feedback solution
 
 help: ## list these targets
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 lab: $(READY) exercises ## set up if needed, copy the exercises into work/, open the course
 	$(VENV)/bin/jupyter lab $(ROOT_FLAG) $(LAB_FLAGS) notebooks/00_start_here.ipynb
+
+playground: $(READY) ## compare two configurations on your own memories, as a plain page in the browser
+	JUPYTER_PATH=$(CURDIR)/notebooks $(VENV)/bin/voila $(VOILA_FLAGS) $(PLAYGROUND_FLAGS) notebooks/playground.ipynb
 
 check: $(READY) ## lint, types, units, doctests, every notebook cell by cell, widgets (about two minutes)
 	$(PY) tests/stages.py check
 
 test: $(READY) ## check, and everything else that this machine allows
 	$(PY) tests/stages.py test
+
+test-browser: $(READY) ## every notebook and the playground in a real browser (Debian's chromium)
+	$(PY) -m pytest tests/browser -m slow
 
 demo: $(READY) ## the published experiment in the terminal (OPTIONS="--help" lists the options)
 	@$(PY) -m memlib $(OPTIONS)
@@ -52,18 +61,17 @@ exercises: ## copy the exercises into work/; a file that is there is never overw
 release: $(READY) ## pack the course for students: no answers, searched for leaks first
 	@$(PY) -m notebooks.exercises.grading.release
 
-grade: $(READY) ## grade a class: CHAPTER=ch02 SUBMISSIONS=folder SEED=secret [STUDENTS= AGAIN= JOBS=]
+grade: $(READY) ## grade a class: CHAPTER=ch02 SUBMISSIONS=folder [STUDENTS= AGAIN= JOBS=], SEED exported
 	@$(PY) -m notebooks.exercises.grading.grade
 
 formgrader: $(READY) ## mark written answers by hand, in the browser
-	@mkdir -p grading
+	@mkdir -p -m 700 grading
 	$(VENV)/bin/jupyter server $(ROOT_FLAG) $(FORMGRADER)
 
 feedback: $(READY) ## CHAPTER=ch02: the report again, a page for each student, grading/grades.csv
 	@$(PY) -m notebooks.exercises.grading.report "$(CHAPTER)"
 	@$(VENV)/bin/nbgrader generate_feedback "$(CHAPTER)" --force --log-level=WARN
-	@$(VENV)/bin/nbgrader export --to grading/grades.csv --log-level=WARN
-	@echo "written: grading/grades.csv and grading/feedback/*/$(CHAPTER)/$(CHAPTER).html"
+	@$(PY) -m notebooks.exercises.grading.report --pages "$(CHAPTER)"
 
 solution: $(READY) ## CHAPTER=ch02: the solved notebook, run, into grading/solutions/
 	@$(PY) -m notebooks.exercises.grading.solution "$(CHAPTER)"
@@ -72,9 +80,16 @@ locomo: $(READY) ## measure on LoCoMo again (about ten minutes; finds or downloa
 	$(PY) -m memlib.measure_locomo
 	$(PY) -m memlib.measure_survivors
 
+verify-ollama: $(READY) ## compare a live nomic-embed-text with the published cosines
+	@$(PY) -m memlib.verify_ollama
+
 bench: $(READY) ## measure speed and write BENCHMARKS.md
 	$(PY) -m pip install -q -e ".[bench]"
 	$(PY) -m tests.benchmarks.run
+
+site: $(READY) ## build the course as a website in build/site/, from the stored outputs
+	$(PY) -m sphinx -q -W --keep-going -c site -d build/doctrees notebooks build/site
+	@echo "Open build/site/index.html: it needs no network."
 
 anew:
 $(READY): requirements.txt pyproject.toml $(if $(HERE),,anew)

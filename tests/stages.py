@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CHAPTERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/[0-9]*.ipynb"))
+CHAPTERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/*.ipynb"))
 EXERCISES = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/exercises/ch*/ch*.ipynb"))
 PYTEST = [sys.executable, "-m", "pytest"]
 NBVAL = [
@@ -32,6 +32,8 @@ TEST = CHECK | {
     "LoCoMo": [*PYTEST, "tests/test_measure_locomo.py", "-m", "slow"],
     "what survived": [*PYTEST, "tests/test_measure_survivors.py", "-m", "slow"],
     "grading": [*PYTEST, "tests/exercises", "-m", "slow", "-s"],
+    "site": [*PYTEST, "tests/site", "-m", "slow"],
+    "browser": [*PYTEST, "tests/browser", "-m", "slow"],
     "benchmarks, small": [sys.executable, "-m", "tests.benchmarks.run", "--small"],
 }
 

@@ -48,7 +48,7 @@ def project_files():
     for top in ROOT.iterdir():
         if top.is_file():
             yield top
-        elif top.name in ("notebooks", "memlib", "data", "tests"):
+        elif top.name in ("notebooks", "memlib", "data", "tests", "site", ".binder"):
             yield from top.rglob("*.*")
 
 

@@ -1,5 +1,6 @@
 """Run notebooks in fresh kernels and store clean outputs: `make refresh`."""
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -13,16 +14,22 @@ from memlib.show import course_map
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted(
-    [*ROOT.glob("notebooks/[0-9]*.ipynb"), *ROOT.glob("notebooks/exercises/ch*/ch*.ipynb")]
+    [
+        *ROOT.glob("notebooks/[0-9]*.ipynb"),
+        ROOT / "notebooks" / "playground.ipynb",
+        *ROOT.glob("notebooks/exercises/ch*/ch*.ipynb"),
+    ]
 )
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PLACEHOLDER = "The controls appear here when you run this cell: click it, then press Shift+Enter."
 CELL_SECONDS = 60
+NO_SERVER = "127.0.0.1:9"  # what is stored is what a reader without Ollama sees
 
 
 def execute(path: Path, cwd: Path) -> nbformat.NotebookNode:
     """Run a notebook top to bottom in a fresh kernel that talks through files, not the network."""
     notebook = nbformat.read(path, as_version=4)
+    os.environ["OLLAMA_HOST"] = NO_SERVER
     with tempfile.TemporaryDirectory() as sockets:
         config = Config()
         config.KernelManager.transport = "ipc"

@@ -12,8 +12,8 @@ import pytest
 
 from tests.notebooks.refresh import NOTEBOOKS, PLACEHOLDER, ROOT, as_text, normalise
 
-CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "notebooks"]
-EXERCISES = [path for path in NOTEBOOKS if path not in CHAPTERS]
+CHAPTERS = [path for path in NOTEBOOKS if path.stem[0].isdigit()]
+EXERCISES = [path for path in NOTEBOOKS if path.parent.name != "notebooks"]
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 IGNORED = "nbval-ignore-output"

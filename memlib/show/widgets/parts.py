@@ -26,7 +26,7 @@ def slider(label: str, value: float, low: float, high: float, step: float) -> An
         step=step,
         description=label,
         readout_format=f".{digits}f",
-        style=WIDE,
+        style={**WIDE, "handle_color": COLORS[0]},  # JupyterLab's is white on white
         layout=widgets.Layout(width="min(44em, 98%)"),
     )
 
@@ -71,8 +71,9 @@ def panel(render: Callable[[Values], str], controls: Mapping[str, Any]) -> Any:
             output.value = error_line(str(error))
 
     def back(_: Any) -> None:
-        for name, control in controls.items():
-            control.value = start[name]
+        with output.hold_sync():  # the page sees the end, not every step on the way
+            for name, control in controls.items():
+                control.value = start[name]
 
     for control in controls.values():
         control.observe(show, names="value")

@@ -54,6 +54,10 @@ def test_a_slider_shows_as_many_digits_as_its_step(step: float, readout: str) ->
     assert slider.description == "half-life (days)"
 
 
+def test_a_sliders_handle_is_seen_on_white_and_on_black() -> None:
+    assert parts.slider("n", 1, 0, 2, 1).style.handle_color == parts.COLORS[0]
+
+
 def test_every_control_has_room_for_its_label() -> None:
     for control in (
         parts.slider("weight of relevance", 1, 0, 3, 0.01),
@@ -112,6 +116,17 @@ def test_reset_brings_every_control_back() -> None:
     reset.click()
     assert output.value == start
     assert [c.value for c in controls.values()] == [1, "miso", "Who?"]
+
+
+def test_reset_sends_the_page_one_text_not_one_a_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    controls = {name: parts.slider(name, 1, 0, 9, 1) for name in "abc"}
+    *_, reset, output = panel(lambda values: str(values), **controls).children
+    for control in controls.values():
+        control.value = 5
+    sent: list[Any] = []
+    monkeypatch.setattr(type(output), "send_state", lambda self, key: sent.append((self, set(key))))
+    reset.click()
+    assert [key for widget, key in sent if widget is output] == [{"value"}]
 
 
 def test_what_render_raises_is_a_line_for_everybody_and_goes_away_again() -> None:

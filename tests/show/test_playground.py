@@ -1,0 +1,246 @@
+"""The page in the kernel: every control acts, bad files change nothing, a finding comes back."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import ipywidgets
+import pytest
+
+from memlib.show import playground, shelf
+from memlib.show.playground import GROUPS, A, B, Playground
+from memlib.sources.cards import PUBLISHED_QUESTION
+from tests.notebooks.refresh import ROOT, as_text, normalise
+from tests.notebooks.test_lint import prose, read, unexecuted
+from tests.show.widgets.test_drive import tree
+
+
+@pytest.fixture(scope="module")
+def made() -> Playground:
+    return Playground()
+
+
+@pytest.fixture
+def page(made: Playground) -> Iterator[Playground]:
+    """One page for all tests, brought back to its start: making one takes a while."""
+    made.source.value, made.as_code.value = shelf.MAYA, False
+    made.question.value, made.now.value = PUBLISHED_QUESTION, shelf.maya().now.isoformat()
+    made.reset()
+    made.message.value = ""
+    yield made
+
+
+def file(name: str, content: str) -> tuple[dict[str, Any], ...]:
+    """What the browser sends: the value of an upload."""
+    body = memoryview(content.encode())
+    kind, written = "text/plain", datetime(2025, 6, 1, tzinfo=UTC)
+    facts = {"type": kind, "size": len(body), "last_modified": written}
+    return ({"name": name, "content": body, **facts},)
+
+
+def upload(page: Playground, name: str, content: str) -> None:
+    page.cards_file.value = file(name, content)
+
+
+def reopen(page: Playground, content: str) -> None:
+    page.finding_file.value = file("finding.json", content)
+
+
+def saved(page: Playground) -> str:
+    return playground.to_json(page.finding())
+
+
+def test_the_page_begins_with_two_rankings(page: Playground) -> None:
+    assert 'role="alert"' not in page.output.value + page.message.value
+    assert page.output.value.count("<li class=") == 2 * playground.SHOWN
+    assert "208 cards" in page.about.value and (page.settings("a"), page.settings("b")) == (A, B)
+
+
+OTHER = {  # another place for each control, and what must be set for it to act
+    "decay": ("by kind", {"recency": 1.0}),
+    "half_life_days": (400.0, {"recency": 1.0}),
+    "normalizer": ("none", {}),
+    "tokenizer": ("naive", {"bm25": 1.0}),
+    "fusion": ("RRF", {}),
+    "diversity": ("penalty", {"w_duplicate": 0.9}),
+    "w_duplicate": (0.9, {"diversity": "penalty"}),
+    "mmr_lambda": (0.2, {"diversity": "mmr"}),
+    "has_threshold": (True, {"threshold": 0.7}),
+    "threshold": (0.65, {"has_threshold": True}),
+}
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+@pytest.mark.parametrize("name", [name for names in GROUPS.values() for name in names])
+def test_every_control_moves_the_page(page: Playground, side: str, name: str) -> None:
+    value, first = OTHER.get(name, (3.0, {}))
+    for other, setting in first.items():
+        page.controls[side][other].value = setting
+    before = page.output.value
+    page.controls[side][name].value = value
+    assert page.output.value != before and 'role="alert"' not in page.output.value
+    page.reset()
+    assert (page.settings("a"), page.settings("b")) == (A, B)
+
+
+def test_every_control_has_a_label_of_its_own_and_stands_in_one_group(page: Playground) -> None:
+    labels = [c.description for side in "ab" for c in page.controls[side].values()]
+    assert all(labels) and len(set(labels)) == len(labels) == 30
+    for group, names in GROUPS.items():
+        page.groups.value = group
+        shown = [box.children for box in page.boxes.values()]
+        assert shown == [tuple(page.controls[s][n] for n in names) for s in "ab"]
+    page.groups.value = "Weights"
+    modules = {widget._model_module for widget in tree(page.root)}
+    assert modules <= {"@jupyter-widgets/controls", "@jupyter-widgets/base"}
+
+
+def test_one_side_s_move_leaves_the_other_s_ranking_alone(page: Playground) -> None:
+    page.show()
+    kept = page._tables["a"][1]
+    page.controls["b"]["recency"].value = 2.0
+    assert page._tables["a"][1] is kept
+    page.question.value = "What should I cook tonight?"
+    assert page._tables["a"][1] is not kept
+
+
+def test_one_s_own_cards_are_loaded_whole(page: Playground) -> None:
+    upload(page, "mine.csv", shelf.TEMPLATE)
+    assert page.source.value == "mine.csv" and "2 cards" in page.about.value
+    assert page.question.value == "" and "type one and press Enter" in page.output.value
+    assert page.progress.layout.visibility == "hidden" and page.cards_file.value == ()
+    page.question.value = "What does Ana drink?"
+    assert "Ana drinks tea" in page.output.value and "mine.csv is loaded" in page.message.value
+    page.source.value = shelf.DIALOGUE
+    assert "195 cards" in page.about.value
+    page.source.value = "mine.csv"
+    assert "2 cards" in page.about.value
+
+
+def test_a_bad_file_says_where_and_the_old_cards_stay(page: Playground) -> None:
+    before = page.output.value, page.about.value, page.source.options
+    upload(page, "bad.csv", shelf.TEMPLATE.replace(",7,", ",11,"))
+    said = "bad.csv row 3, column &#x27;importance&#x27;: &#x27;11&#x27; is no rating from 1 to 10"
+    assert said in page.message.value and 'role="alert"' in page.message.value
+    assert (page.output.value, page.about.value, page.source.options) == before
+    upload(page, "bad.csv", shelf.TEMPLATE)  # mended, under the same name
+    assert "bad.csv is loaded" in page.message.value
+
+
+def test_a_finding_comes_back(page: Playground) -> None:
+    page.controls["a"]["relevance"].value = 2.5
+    page.controls["b"]["half_life_days"].value = 5.761
+    page.controls["b"]["has_threshold"].value = True
+    page.question.value = "What should I cook tonight?"
+    text, shown = saved(page), page.output.value
+    page.source.value = shelf.DIALOGUE
+    page.reset()
+    reopen(page, text)
+    assert saved(page) == text and page.output.value == shown
+    assert "finding.json is open" in page.message.value and page.finding_file.value == ()
+
+
+def test_a_finding_beyond_a_slider_s_end_is_not_bent(page: Playground) -> None:
+    body = json.loads(saved(page))
+    body["a"]["recency"], body["b"]["w_duplicate"], body["b"]["threshold"] = 12.345, 3.0, -2.5
+    text = json.dumps(body, indent=1, ensure_ascii=False)
+    reopen(page, text)
+    assert saved(page) == text
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"fingerprint": "0" * 12, "cards": "hers.csv"}, "other cards, called hers.csv"),
+        ({"shown": 0}, "shown is 0"),
+        ({"version": 9}, "version is 9"),
+        ({"a": {}}, "a has no &#x27;relevance&#x27;"),
+    ],
+)
+def test_a_finding_that_does_not_fit_changes_nothing(
+    page: Playground, change: dict[str, Any], said: str
+) -> None:
+    text, before = saved(page), page.output.value
+    reopen(page, json.dumps(json.loads(text) | {"question": "Else?"} | change))
+    assert said in page.message.value and 'role="alert"' in page.message.value
+    assert (saved(page), page.output.value) == (text, before)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("now", "today", "now is &#x27;today&#x27;"), ("now", "2020-01-01T00:00Z", "in the future")],
+)
+def test_what_cannot_be_ranked_is_a_line_on_the_page(
+    page: Playground, name: str, value: str, said: str
+) -> None:
+    getattr(page, name).value = value
+    assert said in page.output.value and 'role="alert"' in page.output.value
+    assert page.save.value == ""
+
+
+def test_a_side_is_named_when_its_settings_fail(page: Playground) -> None:
+    page.controls["b"]["fusion"].value = "RRF"
+    for name in ("relevance", "names", "bm25"):
+        page.controls["b"][name].value = 0.0
+    assert "B: every weight is 0" in page.output.value
+
+
+def test_b_can_be_made_like_a(page: Playground) -> None:
+    page.controls["a"]["recency"].value = 2.0
+    page.copy()
+    assert page.settings("b") == page.settings("a") != A
+    assert "A and B are set alike." in page.output.value
+
+
+def test_the_code_of_both_sides_is_shown_when_asked_for(page: Playground) -> None:
+    assert page.code.value == ""
+    page.as_code.value = True
+    assert page.code.value.count("pick_diverse(") == 2
+    page.controls["b"]["recency"].value = 1.35
+    assert "&#x27;recency&#x27;: 1.35" in page.code.value
+
+
+def test_a_question_in_letters_that_the_model_does_not_know_is_doubted(page: Playground) -> None:
+    page.question.value = "🎂 🎂"
+    assert "The question: 1 of 1 texts are mostly unknown" in page.output.value
+
+
+def test_a_slow_embedding_shows_its_progress(
+    page: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, clock = [], iter(range(100))
+    monkeypatch.setattr(playground, "monotonic", lambda: float(next(clock)))
+    page.progress.observe(
+        lambda change: seen.append((page.progress.layout.visibility, change["new"])), "value"
+    )
+    rows = "".join(f'c{i},"Card {i}.",2025-05-02T09:00Z\n' for i in range(40))
+    upload(page, "forty.csv", "id,text,created_at\n" + rows)
+    assert [step for step in seen if step[1]] == [("visible", n) for n in (16, 32, 40)]
+    assert page.progress.layout.visibility == "hidden"
+
+
+def test_no_label_is_cut_at_the_side() -> None:
+    root = playground.explore()
+    labels = [w.description for w in tree(root) if hasattr(w, "description") and w.description]
+    assert max(len(label) for label in labels if not label[0].isupper()) <= 24
+    assert isinstance(root, ipywidgets.VBox)
+
+
+def test_the_notebook_is_one_intro_and_one_cell() -> None:
+    path = ROOT / "notebooks" / "playground.ipynb"
+    notebook = read(path)
+    assert [cell.cell_type for cell in notebook.cells] == ["markdown", "code"]
+    assert notebook.cells[1].metadata["tags"] == ["nbval-ignore-output"]
+    assert notebook.cells[1].source.endswith("\nplayground.explore()")
+    assert unexecuted(notebook) == [] and len(prose(notebook)[0].source) < 600
+    assert path.read_text(encoding="utf-8") == as_text(normalise(notebook))
+
+
+def test_the_page_s_template_drops_every_sheet_from_elsewhere() -> None:
+    folder = ROOT / "notebooks" / "voila" / "templates" / "course"
+    assert json.loads((folder / "conf.json").read_text(encoding="utf-8")) == {
+        "base_template": "lab"
+    }
+    text = (folder / "index.html.j2").read_text(encoding="utf-8")
+    assert 'replace(\'<link rel="stylesheet" href="https://\'' in text
