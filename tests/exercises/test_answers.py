@@ -254,6 +254,12 @@ def test_every_call_that_would_answer_a_task_is_withheld(chapter):
     assert set(module.WITHHELD) <= {route.partition(":")[0] for route in routes}
 
 
+def test_what_answers_a_recall_is_withheld_in_both_chapters_that_ask_for_one():
+    first, second = load_module("ch07"), load_module("ch11")
+    assert set(first.ROUTES["evidence_recall"]) == set(second.ROUTES["recalls"])
+    assert all(covers(first.WITHHELD, route) for route in second.ROUTES["recalls"])
+
+
 @tasks
 def test_no_function_of_memlib_is_named_like_a_task_and_not_withheld(chapter, task):
     """A first guess of whoever looks for an answer: the function of the same name."""

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+import time
 
 import pytest
 
@@ -95,6 +96,15 @@ def test_a_folder_a_student_whatever_the_notebook_is_called(tmp_path):
         ("berganna_LATE_4711_99_bea", "berganna"),
         ("Exercise 2_ab12_attempt_2025-06-11-18-00-00_ch02", "ab12"),
         ("ab_12", "ab_12"),
+        # the end of a file's name is the student's own: it never says whose the file is
+        ("chobea_12_3456_ab12_attempt_2025-01-01", "chobea"),
+        ("chobea_LATE_12_3456_ab12_attempt_2025-01-01_x", "chobea"),
+        ("Ch 2_cho_attempt_2025-01-01-10-00-00_ab12_attempt_2025-01-01", "cho"),
+        ("cho_attempt_2025-01-01-10-00-00_ab12_attempt_2025-01-01", "cho"),
+        ("Ch 2_cho_attempt_2025-01-01-10-00-00_ab12_1_2_x", "cho"),
+        ("Bea Cho_12_assignsubmission_file_ab12_attempt_2025-01-01", "Bea Cho"),
+        ("Bea Cho_12_assignsubmission_file_ab12_3_assignsubmission_file_x", "Bea Cho"),
+        ("chobea_12_3456_ab12_7_assignsubmission_file_x", "chobea"),
     ],
 )
 def test_what_an_lms_puts_round_a_name_is_taken_off(tmp_path, name, student):
@@ -307,6 +317,37 @@ def test_the_absent_are_missing_until_they_hand_in(handed, tmp_path):
     assert class_of()["eva"].verdict.status == "graded", "a mark does not go with the file"
 
 
+def test_a_class_list_that_comes_later_does_not_double_the_class(handed, tmp_path):
+    run(handed, tmp_path, FakeJudge())
+    listed = {"ab12": Student("ab12", "anna", listed=True), "x1": Student("x1", "Eva", listed=True)}
+    lines = []
+
+    def with_list(listed):
+        found, _ = collect(handed, CHAPTER, listed)
+        judge, say = FakeJudge(), lines.append
+        return set(grade.grade_class(CHAPTER, found, SEED, tmp_path, judge=judge, say=say))
+
+    class_ = {"ab12", "x1", "bea", "dan", key_of("Zoë Müller")}
+    assert with_list(listed) == set(results.load(tmp_path / CHAPTER)) == class_
+    assert "anna: left out, the file is that of ab12 now" in lines
+    del listed["x1"]
+    assert with_list(listed) == class_ - {"x1"}, "off the list, and nothing handed in"
+    (handed / "dan.ipynb").unlink()
+    assert "dan" in with_list(listed), "a mark does not go with the file"
+
+
+@pytest.mark.parametrize(
+    "text", ["id;name\nab12;Anna\n", "ID,Name\nab12,Anna\n", "\ufeffId, NAME\nab12, Anna\n"]
+)
+def test_a_class_list_may_come_from_any_spreadsheet(tmp_path, text):
+    path = tmp_path / "class.csv"
+    path.write_text(text, encoding="utf-8")
+    assert read_class(path) == {"ab12": Student("ab12", "Anna", listed=True)}
+    path.write_bytes("id,name\nx,Zoë\n".encode("latin-1"))
+    with pytest.raises(CollectError, match=r"class\.csv: not UTF-8\. Save it"):
+        read_class(path)
+
+
 def test_progress_is_one_plain_line_a_student(handed, tmp_path):
     save(handed / "con\x1b[2Jx.ipynb", notebook(CHAPTER, {}))
     lines = []
@@ -348,6 +389,7 @@ def command(handed, tmp_path, monkeypatch):
         ({"submissions": "/no/such"}, "there is no such folder"),
         ({"students": "/no/such.csv"}, "there is no such file"),
         ({"jobs": "many"}, "JOBS=many"),
+        ({"again": "anna nobody"}, "AGAIN=nobody: nobody's key"),
     ],
 )
 def test_what_cannot_be_graded_is_refused_in_one_line(command, capsys, options, why):
@@ -369,17 +411,25 @@ def test_without_a_sandbox_grading_refuses(command, capsys, monkeypatch):
     assert len(command()[1]) == 4
 
 
-def test_the_command_grades_and_tells_what_needs_a_look(command, handed, capsys):
+def test_a_class_list_among_the_submissions_is_nobody_s(command, handed, capsys):
+    (handed / "students.csv").write_text("id,name\nmallory,anna\n", encoding="utf-8")
+    assert len(command()[1]) == 4
+    told = capsys.readouterr().out
+    assert "students.csv: left alone" in told and "mallory" not in told
+
+
+def test_the_command_grades_and_tells_what_needs_a_look(command, handed, capsys, tmp_path):
     (handed / "eva.zip").touch()
-    (handed / "students.csv").write_text("id,name\nanna,Anna\nfox,Fox\n", encoding="utf-8")
-    code, seen = command()
+    listed = tmp_path / "class.csv"
+    listed.write_text("id,name\nanna,Anna\nfox,Fox\n", encoding="utf-8")
+    code, seen = command(students=str(listed))
     told = capsys.readouterr().out
     assert code == 0 and len(seen) == 4
     assert "not on the class list: bea, dan, zoe-muller-" in told
     assert "eva.zip" in told and "1 missing" in told
     (handed / "anna.ipynb").unlink()
     (handed / "bea_ch02.ipynb").unlink()
-    command(seed="one more secret")
+    command(seed="one more secret", students=str(listed))
     told = capsys.readouterr().out
     assert "judged before, no file here now: bea" in told
     assert "another SEED" in told
@@ -390,6 +440,12 @@ def test_a_stop_keeps_what_is_done_and_says_so(command, capsys, tmp_path, monkey
     assert command()[0] == 130
     assert "the same command goes on" in capsys.readouterr().err
     assert list(results.load(tmp_path / "c" / CHAPTER)) == ["anna"]
+    assert list((tmp_path / "c").rglob("*.*")) == [tmp_path / "c" / CHAPTER / "verdicts/anna.json"]
+
+
+def test_nobody_else_on_the_machine_can_look_into_the_folder(command, tmp_path):
+    command()
+    assert (tmp_path / "c").stat().st_mode & 0o777 == 0o700
 
 
 def test_the_secret_is_kept_nowhere(command, tmp_path):
@@ -397,3 +453,11 @@ def test_the_secret_is_kept_nowhere(command, tmp_path):
     for path in (tmp_path / "c").rglob("*.json"):
         text = path.read_text(encoding="utf-8")
         assert SEED not in text and json.loads(text)["made_from"]["secret"]
+
+
+def test_what_is_kept_of_the_secret_confirms_no_guess():
+    marks = {results.mark_of(CHAPTER, f"word {n}") for n in range(4)}
+    assert len(marks) == 4 and {len(mark) for mark in marks} == {4}, "65,536 values for all words"
+    begin = time.perf_counter()
+    results.mark_of(CHAPTER, "a word that nobody tried")
+    assert time.perf_counter() - begin > 0.01, "slow: a fast hash takes a microsecond"

@@ -89,6 +89,17 @@ def test_a_misconception_is_named_and_a_stub_is_not_attempted(graded):
 
 
 @needs_sandbox
+def test_a_function_that_its_cell_s_error_kept_away_is_not_called_missing(graded):
+    verdict = graded(["x = 1", "name = input()\n" + DOUBLE, "def label(n: return", LARGEST])
+    why = "code cell 2 ended in StdinNotImplementedError, code cell 3 ended in SyntaxError"
+    assert verdict.note == why and points(verdict)["largest"] == 3
+    assert [mark.note for mark in verdict.marks[:2]] == [f"never defined: {why}"] * 2
+    evil = "class E(Exception): pass\nE.__name__ = '<b>' * 99\nraise E"
+    assert graded([evil]).note == "no function of ch77 is in it; code cell 1 ended in Error"
+    assert graded([*RIGHT, "1 / 0"]).note == "", "an error that cost nothing is no news"
+
+
+@needs_sandbox
 @pytest.mark.slow
 def test_a_task_gets_all_its_points_or_none(graded):
     rounded = "def double(xs):\n    if any(x != x for x in xs): raise ValueError\n"
@@ -443,9 +454,11 @@ def said(lines):
 
 def test_a_full_report_is_understood():
     answers = {"double": [2, Raised(("ValueError",))], "label": "missing"}
-    assert listen(said(LINES), DRAWS) == Heard(answers, True, 3, (3,), {"end": "done"})
+    assert listen(said(LINES), DRAWS) == Heard(answers, True, 3, (3,), (), {"end": "done"})
     assert listen(said(LINES)[:-20], DRAWS).end == {}
-    assert listen(b"", DRAWS) == Heard({}, False, 0, (), {})
+    assert listen(b"", DRAWS) == Heard({}, False, 0, (), (), {})
+    failed = listen(said([*LINES[:2], {"cell": 3, "how": "error SyntaxError"}]), DRAWS).failed
+    assert failed == ("code cell 3 ended in SyntaxError",)
 
 
 @pytest.mark.parametrize(
@@ -459,6 +472,8 @@ def test_a_full_report_is_understood():
         {"ready": True},
         {"cell": 3, "how": "ok"},
         {"cell": "4", "how": "ok"},
+        {"cell": 4, "how": "error <b>"},
+        {"cell": 4, "how": ["ok"]},
         {"cell": True, "how": "ok"},
         {"task": "double", "answers": [2, 2]},
         {"task": "largest", "answers": []},

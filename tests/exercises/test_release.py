@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from notebooks.exercises.grading import release, solution
+from notebooks.exercises.grading.judge import Limits
 from notebooks.exercises.grading.tasks import EXERCISES, load_tasks
 
 CHAPTERS = sorted(path.parent.name for path in EXERCISES.glob("ch*/answers.py"))
@@ -105,6 +106,47 @@ def test_a_line_of_a_solution_is_found(tmp_path):
     assert found.endswith(f"of a solution, {line!r}")
 
 
+@pytest.mark.parametrize(
+    ("code", "where"),
+    [
+        ("def recency_after(hours, decay):\n    return decay**hours", "its cell"),
+        ("def recency_after(hours, decay):\n    return decay**hours", "another"),
+        ("recency_after = pow", "its cell"),
+    ],
+)
+def test_an_answer_that_is_no_stub_is_found(tmp_path, code, where):
+    def solve(book):
+        if where == "another":
+            book.cells.append(nbformat.v4.new_code_cell(code))
+            return
+        for cell in book.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == "recency_after-answer":
+                cell.source = code
+
+    found = leaky(tmp_path, put(solve))
+    name = "recency_after-answer" if where == "its cell" else "a cell"
+    assert found == [f"notebooks/exercises/ch02/ch02.ipynb: {name}: no stub"]
+
+
+def test_a_written_answer_is_found(tmp_path):
+    def write(book):
+        for cell in book.cells:
+            if cell.source == release.PLACEHOLDER:
+                cell.source = "Because."
+
+    (found,) = leaky(tmp_path, put(write))
+    assert found.endswith("in_your_own_words: no stub")
+
+
+def test_students_see_no_target_that_cannot_run_from_the_archive(archive):
+    with zipfile.ZipFile(archive) as unpacked:
+        text = unpacked.read(f"{release.FOLDER}/Makefile").decode()
+    listed = {line.split(":")[0] for line in text.splitlines() if ": " in line and " ## " in line}
+    assert {"help", "lab", "demo", "exercises"} <= listed
+    assert not {"grade", "release", "test", "check", "solution", "feedback"} & listed
+    assert "\nlab: $(READY) exercises ## " in text and "\ngrade: $(READY)\n" in text
+
+
 def test_a_copy_of_answers_is_found_under_any_name(tmp_path):
     text = (EXERCISES / "ch02" / "answers.py").read_text(encoding="utf-8")
     found = leaky(tmp_path, lambda _: text.replace("Wrong", "W"), "memlib/ranking.py")
@@ -192,3 +234,23 @@ def test_a_solution_that_its_feedback_rejects_is_none(monkeypatch):
 def test_a_chapter_that_is_not_there_is_refused(capsys, tmp_path):
     assert solution.main("ch99", tmp_path) == 2
     assert "name one of ch01" in capsys.readouterr().err
+
+
+# --- the guide -----------------------------------------------------------------------------------
+GUIDE = (EXERCISES / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_guide_keeps_the_secret_out_of_the_shell_s_history():
+    assert "read -rs SEED; export SEED" in GUIDE
+    commands = [line for line in GUIDE.splitlines() if line.strip().startswith("make ")]
+    assert commands and not [line for line in commands if "SEED=" in line]
+
+
+def test_the_guide_says_how_to_stop_formgrader_and_tells_the_limits():
+    words = " ".join(GUIDE.split())
+    assert "Press Ctrl-C twice" in words
+    limits = Limits()
+    assert f"{limits.cell_seconds} seconds a cell" in words and f"{limits.processes} proc" in words
+    assert f"{limits.wall_seconds} in all, {limits.memory_mb // 1000} GB" in words
+    assert f"{limits.file_mb} MB" in words
+    assert f"a line of {release.SHORTEST_LINE} characters" in words

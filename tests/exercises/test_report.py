@@ -82,7 +82,7 @@ def test_the_sentence_counts_the_class():
         report.rows(CHAPTER, [marked("a"), marked("b", 6), marked("c", 6, "missing")], HAND)
     )
     assert told.startswith("3 students: 2 graded, 1 missing. Median 6 of 15 points, lowest 0, ")
-    assert "highest 12. 2 written answers wait for a mark." in told
+    assert "highest 12. 2 written answers wait for a mark, and count 0 so far." in told
 
 
 def test_a_mark_that_was_changed_by_hand_is_the_one_that_counts():
@@ -187,11 +187,13 @@ def test_marks_bear_no_name_and_come_back_to_their_owner(tmp_path):
     )
     assert [anna[task.name] for task in TASKS] == [str(task.points) for task in TASKS]
     others = [row for row in marks if row is not anna]
-    assert {row["written"] for row in others} == {""}
+    assert {row["written"] for row in others} == {row["total"] for row in others} == {""}
     assert [row["id"] for row in marks] == sorted(owners), "no order of names either"
 
 
 def test_pseudonyms_stay_the_same_and_need_the_key(tmp_path):
+    for one in CLASS:
+        results.save(tmp_path / CHAPTER, one)
     first = report.write_marks(tmp_path, CHAPTER, report.rows(CHAPTER, CLASS, {})).read_bytes()
     assert (
         report.write_marks(tmp_path, CHAPTER, report.rows(CHAPTER, CLASS, {})).read_bytes() == first
@@ -217,5 +219,6 @@ def test_the_command_writes_the_report_again(tmp_path, capsys):
         results.save(tmp_path / CHAPTER, one)
     assert report.main(CHAPTER, tmp_path) == 0
     told = capsys.readouterr().out
-    for name in ("report.txt", "report.html", "marks.csv"):
-        assert (tmp_path / CHAPTER / name).stat().st_size > 400 and name in told
+    for name in ("report.txt", "report.html", "marks.csv", "grades.csv"):
+        path = tmp_path / ("" if name == "grades.csv" else CHAPTER) / name
+        assert path.stat().st_size > 400 and name in told

@@ -11,6 +11,7 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
     "memlib.strength": ("biased_cosine",),
     "memlib.ranking": ("rank_order", "pick_diverse"),
     "memlib.forgetting": ("duplicate_ratio",),
+    "memlib.signals": ("hubness",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "euclidean": ("memlib.similarity:euclidean",),
@@ -19,6 +20,7 @@ ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call
         "memlib.similarity:cosine_of_units",
         "memlib.strength:biased_cosine",
         "memlib.forgetting:duplicate_ratio",
+        "memlib.signals:hubness",
     ),
     "distance_from_cosine": (),
     "rank_by_cosine": ("memlib.ranking:rank_order", "memlib.ranking:pick_diverse"),

@@ -11,15 +11,23 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
     "memlib.fusion": (),
     "memlib.evaluation": ("evidence_recall", "paired_bootstrap", "resample"),
     "memlib.experiment": ("evidence_ranks", "grid_scores", "rrf_scores", "measure_recalls"),
+    "memlib.leaderboard": ("recall", "total"),
+    "memlib.own_memory": ("recalls",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "competition_ranks": ("memlib.fusion:competition_ranks",),
-    "weighted_sum": ("memlib.fusion:weighted_sum", "memlib.experiment:grid_scores"),
+    "weighted_sum": (
+        "memlib.fusion:weighted_sum",
+        "memlib.experiment:grid_scores",
+        "memlib.leaderboard:total",
+    ),
     "rrf_points": ("memlib.fusion:reciprocal_rank_fusion", "memlib.experiment:rrf_scores"),
     "evidence_recall": (
         "memlib.evaluation:evidence_recall",
         "memlib.experiment:evidence_ranks",
         "memlib.experiment:measure_recalls",
+        "memlib.leaderboard:recall",
+        "memlib.own_memory:recalls",
     ),
     "choose_and_judge": (),
     "verdict": ("memlib.evaluation:paired_bootstrap", "memlib.evaluation:resample"),

@@ -14,12 +14,11 @@ HASHED = re.compile(r"-[0-9a-f]{12}$")
 LMS = tuple(  # the student's name before what the system, and then the student, adds
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"(?P<name>.+?)_\d+_assignsubmission_(?:file|onlinetext)(?:_.*)?",  # Moodle
-        r"(?:.+_)?(?P<name>[^_]+)_attempt_\d{4}-\d\d-\d\d.*",  # Blackboard
-        r"(?P<name>[^_]+)(?:_late)?_\d+_\d+_.+",  # Canvas
+        r"(?P<name>.+?)_\d+_assignsubmission_(?:file|onlinetext)(?:_|$)",  # Moodle
+        r"(?:.+?_)??(?P<name>[^_]+)_attempt_\d{4}-\d\d-\d\d",  # Blackboard
+        r"(?P<name>[^_]+)(?:_late)?_\d+_\d+_.",  # Canvas
     )
 )
-SKIPPED = {"__macosx", "students.csv"}
 
 
 class CollectError(ValueError):
@@ -81,8 +80,13 @@ def squeezed(name: str) -> str:
 
 def read_class(path: Path) -> dict[str, Student]:
     """The class list: a CSV with a column `id`, and `name` and `email` if you like."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise CollectError(f"{path.name}: not UTF-8. Save it as CSV UTF-8 and try again") from None
+    head = lines[0].lower() if lines else ""
+    comma = ";" if ";" in head and "," not in head else ","
+    rows = list(csv.DictReader([head, *lines[1:]], delimiter=comma, skipinitialspace=True))
     listed: dict[str, Student] = {}
     for line, row in enumerate(rows, start=2):
         ident = (row.get("id") or "").strip()
@@ -120,9 +124,9 @@ def finder(listed: Mapping[str, Student]) -> dict[str, Student]:
 
 def name_in(stem: str, chapter: str) -> str:
     """The student's part of a file's or folder's name: no LMS tail, no chapter, no "(1)"."""
-    for pattern in LMS:
-        if found := pattern.fullmatch(stem):
-            return found["name"].strip()
+    if found := [match for pattern in LMS if (match := pattern.match(stem))]:
+        first = min(found, key=lambda match: match.end("name"))  # the student may write the others
+        return first["name"].strip()
     stem = re.sub(r"\s*\(\d+\)$", "", stem)
     return re.sub(rf"[\s_.-]+{chapter}$", "", stem, flags=re.IGNORECASE).strip()
 
@@ -141,7 +145,7 @@ def is_notebook(name: str) -> bool:
 
 
 def hidden(name: str) -> bool:
-    return name.startswith((".", "~")) or name.casefold() in SKIPPED
+    return name.startswith((".", "~")) or name.casefold() == "__macosx"
 
 
 def choose(found: Sequence[Path], chapter: str) -> tuple[Path | None, str]:

@@ -25,7 +25,7 @@ from notebooks.exercises.grading.collect import (
     plain,
     read_class,
 )
-from notebooks.exercises.grading.gradebook import book_results, booked
+from notebooks.exercises.grading.gradebook import book_results, booked, forget
 from notebooks.exercises.grading.judge import TaskMark, Verdict
 from notebooks.exercises.grading.results import Result
 from notebooks.exercises.grading.tasks import EXERCISES, load_tasks
@@ -45,7 +45,8 @@ def refusal(chapter: str, seed: str) -> str:
         return (
             "SEED is missing or shorter than 8 characters. The inputs on which answers are tried "
             "are drawn from it; who can guess it can prepare for them. "
-            f"Draw one, keep it secret, use it for the whole class:  {DRAW}"
+            f"Draw one, keep it secret, use it for the whole class:  {DRAW}  "
+            "Then type  read -rs SEED; export SEED  and paste it: so it is in no history"
         )
     return ""
 
@@ -102,6 +103,19 @@ def work(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def outdated(kept: Mapping[str, Result], submissions: Sequence[Submission]) -> dict[str, str]:
+    """Results that a new class list or a renamed student left behind, and why they go."""
+    keys = {s.student.key for s in submissions}
+    owner = {str(s.path.resolve()): s.student.key for s in submissions if s.path}
+    gone = {}
+    for key, result in kept.items():
+        if key not in keys and not result.file:
+            gone[key] = "no longer on the class list or in the folder"
+        elif key not in keys and result.file in owner:
+            gone[key] = f"the file is that of {owner[result.file]} now"
+    return gone
+
+
 def grade_class(
     chapter: str,
     submissions: Iterable[Submission],
@@ -119,8 +133,12 @@ def grade_class(
     again    keys of students to judge once more, or {"all"}
     say      gets one line a student; with `bar` only where there is something to tell
     """
-    judge, folder = judge or machine.judge, course / chapter
+    judge, folder, submissions = judge or machine.judge, course / chapter, list(submissions)
     kept, todo, absent = results.load(folder), [], 0
+    for key, why in outdated(kept, submissions).items():
+        results.forget(folder, key)
+        del kept[key]
+        say(f"{key}: left out, {why}")
     for submission in submissions:
         student = submission.student
         path, before = submission.path, kept.get(student.key)
@@ -156,6 +174,8 @@ def publish(
     """Into the gradebook, then the report, with the marks that were given by hand."""
     for line in book_results(course, chapter, list(graded.values())):
         say(line)
+    for line in forget(course, chapter):
+        say(line)
     by_hand = booked(course, chapter)
     say("")
     say(report.text(chapter, list(graded.values()), by_hand))
@@ -177,12 +197,11 @@ def twins(graded: Mapping[str, Result], chapter: str) -> list[str]:
     ]
 
 
-def class_list(folder: Path, named: str) -> dict[str, Student] | None:
-    """The class list that was named, or students.csv beside the submissions, or none."""
-    path = Path(named) if named else folder / "students.csv"
-    if named and not path.is_file():
+def class_list(named: str) -> dict[str, Student] | None:
+    """The class list that was named, or none; never one among the submissions."""
+    if named and not Path(named).is_file():
         raise CollectError(f"STUDENTS={plain(named)}: there is no such file")
-    return read_class(path) if path.is_file() else None
+    return read_class(Path(named)) if named else None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -205,10 +224,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if why:
         print(why, file=sys.stderr)
         return 2
+    again = set(re.split(r"[\s,]+", options.again)) - {""}
     try:
         sandbox.require()
-        listed = class_list(Path(options.submissions), options.students)
+        listed = class_list(options.students)
         found, left = collect(Path(options.submissions), chapter, listed)
+        unknown = again - {"all"} - {s.student.key for s in found}
+        if unknown:
+            keys = "its name in the table, or in brackets behind it"
+            raise CollectError(f"AGAIN={plain(' '.join(sorted(unknown)))}: nobody's key ({keys})")
+        results.make_private(options.course)
     except (CollectError, sandbox.SandboxMissing, OSError, UnicodeDecodeError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -217,27 +242,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     strangers = [s.student.key for s in found if listed and not s.student.listed]
     if strangers:
         print(f"not on the class list: {', '.join(strangers)}")
-    again = set(re.split(r"[\s,]+", options.again)) - {""}
-    bar, code = sys.stderr.isatty(), 0
+    bar = sys.stderr.isatty()
     try:
         graded = grade_class(
             chapter, found, seed, options.course, again=again, jobs=int(options.jobs), bar=bar
         )
     except KeyboardInterrupt:
         print(
-            "\nstopped; every verdict so far is kept, and the same command goes on", file=sys.stderr
+            "\nstopped; every verdict so far is kept, and the same command goes on "
+            "(with AGAIN= from its beginning). The report is as it was",
+            file=sys.stderr,
         )
-        graded, code = results.load(options.course / chapter), 130
+        return 130
     publish(chapter, graded, options.course)
     for line in twins(graded, chapter):
         print(line)
     elsewhere = sorted(set(graded) - {s.student.key for s in found})
-    if elsewhere and not code:
+    if elsewhere:
         print(f"judged before, no file here now: {', '.join(elsewhere)}")
     mixed = {r.made_from["secret"] for r in graded.values() if "secret" in r.made_from}
     if len(mixed) > 1:
         print("some of these marks were made with another SEED: use one for the whole class")
-    return code or int(any(not r.made_from and r.file for r in graded.values()))
+    return int(any(not r.made_from and r.file for r in graded.values()))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ but the judge's. Nothing that a learner wrote can become HTML, a formula or a li
 import json
 import os
 import re
+import shutil
 import sys
 import textwrap
 import warnings
@@ -35,6 +36,7 @@ LONGEST_CELL = 10_000  # characters shown of one cell
 LONGEST_NOTEBOOK = 10_000_000  # bytes read for showing
 LONGEST_REST = 30_000  # characters shown of all cells that belong to no task
 NAME = re.compile(r"[^\w .’·-]")
+WAITS = "This answer waits for a mark: its points are not counted yet."
 EARLIER = "(about an earlier version) "
 
 
@@ -99,7 +101,7 @@ def cells_of(path: Path | None) -> list[dict[str, Any]]:
 
 def verdict_lines(mark: TaskMark) -> str:
     """What the judge says under a task, as plain text."""
-    lines = [f"{mark.points} of {mark.of} points"]
+    lines = [f"{mark.points} of {mark.of} point{'s' * (mark.of != 1)}"]
     if mark.misconception:
         lines.append(f"This looks like: {mark.misconception}.")
     lines += [part for part in (mark.hint, mark.note) if part]
@@ -145,9 +147,8 @@ def rebuild(chapter: str, path: Path | None, verdict: Verdict) -> NotebookNode:
             cell.outputs, cell.execution_count = [], None
         if about.get("solution"):
             found = answers_in(theirs, cell, name.removesuffix("-answer"))
-            kept = [part for part in handed if name == part["grade_id"] or cell.id == part["id"]]
-            if not found and not kept and cell.cell_type == "markdown":
-                found = [part for part in theirs if not part["code"]][-1:]  # ours is gone
+            if not found and cell.cell_type == "markdown":  # ours is gone, or untouched
+                found = [part for part in theirs if not part["code"]]
             shown |= {id(part) for part in found}
             if found:
                 text = "\n\n\n".join(part["source"] for part in found)
@@ -234,7 +235,9 @@ def add_chapter(course: Path, chapter: str) -> None:
 
 def person(student: Student) -> dict[str, str]:
     """A student's name for pages that do not escape, and a CSV that does not quote."""
-    first, _, last = student.name.rpartition(" ")
+    last, comma, first = student.name.replace("'", "’").partition(", ")
+    if not comma:
+        first, _, last = last.rpartition(" ")
     clean = {"first_name": NAME.sub("·", first), "last_name": NAME.sub("·", last)}
     clean = {part: name.lstrip("- ") for part, name in clean.items()}  # no formula in a CSV
     email = student.email if re.fullmatch(r"[\w.+-]+@[\w.-]+", student.email) else ""
@@ -289,6 +292,32 @@ def book_one(book: Gradebook, course: Path, chapter: str, result: Result) -> lis
     return [f"{key}: {line}" for line in said]
 
 
+def forget(course: Path, chapter: str) -> list[str]:
+    """Take out of the chapter who has no verdict, and out of the course who has none at all."""
+    here = {path.stem for path in (course / chapter / "verdicts").glob("*.json")}
+    anywhere = {path.stem for path in course.glob("*/verdicts/*.json")}
+    said = []
+    with gradebook(course) as book:
+        for submission in book.assignment_submissions(chapter):
+            key = submission.student.id
+            if key in here:
+                continue
+            given = [
+                g for n in submission.notebooks for g in n.grades if g.manual_score is not None
+            ]
+            lost = "".join(f"; {g.name} had {g.manual_score:g} points by hand" for g in given)
+            said.append(f"{key}: taken out of {chapter}{lost}")
+            book.remove_submission(chapter, key)
+        for student in book.students:
+            if student.id not in anywhere:
+                book.remove_student(student.id)
+    for kind in ("autograded", "feedback"):
+        for folder in (course / kind).glob(f"*/{chapter}"):
+            if folder.parent.name not in here:
+                shutil.rmtree(folder)
+    return said
+
+
 def sources(notebook: NotebookNode | None) -> dict[str, str]:
     cells = notebook.cells if notebook else ()
     return {c.metadata.nbgrader.grade_id: c.source for c in cells if "nbgrader" in c.metadata}
@@ -318,6 +347,21 @@ def set_comment(
     written = comment.manual_comment
     if written and not same and not written.startswith(EARLIER):
         comment.manual_comment = EARLIER + written
+
+
+def tell_who_waits(course: Path, chapter: str) -> None:
+    """For the feedback pages: a written answer that nobody marked yet says so."""
+    if not (course / "gradebook.db").is_file():
+        return
+    with gradebook(course) as book:
+        for submission in book.notebook_submissions(chapter, chapter):
+            waits = {grade.name: grade.needs_manual_grade for grade in submission.grades}
+            for comment in submission.comments:
+                if waits.get(comment.name) and not comment.manual_comment:
+                    comment.auto_comment = WAITS
+                elif comment.auto_comment == WAITS:
+                    comment.auto_comment = None
+        book.db.commit()
 
 
 def booked(course: Path, chapter: str) -> dict[str, dict[str, CellMark]]:

@@ -1,12 +1,14 @@
 """What the sandbox said, understood strictly: nothing else than the inner part's lines."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from notebooks.exercises.grading.typed import decode
 
 NO_ANSWERS = ("missing", "stopped", "died", "too large")
+HOW = re.compile(r"ok|stopped|error [A-Za-z_][A-Za-z0-9_]{0,59}")
 ENDS = ("done", "died", "hangs", "garbles")
 
 
@@ -21,6 +23,7 @@ class Heard(NamedTuple):
     ready: bool
     cells: int  # the last that ended
     stopped: tuple[int, ...]
+    failed: tuple[str, ...]  # for example "code cell 3 ended in SyntaxError"
     end: dict[str, Any]
 
 
@@ -29,6 +32,7 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
     answers: dict[str, Any] = {}
     ready, cells = False, 0
     stopped: list[int] = []
+    failed: list[str] = []
     end: dict[str, Any] = {}
     lines = output.split(b"\n")
     for line in lines[:-1]:  # the last is empty, or was cut off
@@ -41,8 +45,12 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
         if event == {"ready": True} and not ready:
             ready = True
         elif event.keys() == {"cell", "how"} and _counts(event["cell"], cells):
-            cells = event["cell"]
-            stopped += [cells] if event["how"] == "stopped" else []
+            cells, how = event["cell"], event["how"]
+            if not isinstance(how, str) or not HOW.fullmatch(how):
+                raise Tampered("a cell that ended in no way that there is")
+            stopped += [cells] if how == "stopped" else []
+            if how.startswith("error "):
+                failed.append(f"code cell {cells} ended in {how.removeprefix('error ')}")
         elif event.keys() == {"task", "answers"}:
             name = event["task"]
             if not isinstance(name, str) or name not in draws or name in answers:
@@ -52,7 +60,7 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
             end = event
         else:
             raise Tampered("a line that means nothing")
-    return Heard(answers, ready, cells, tuple(stopped), end)
+    return Heard(answers, ready, cells, tuple(stopped), tuple(failed), end)
 
 
 def _counts(number: Any, last: int) -> bool:

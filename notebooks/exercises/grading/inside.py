@@ -71,7 +71,7 @@ class Kernel:
         self.sent = 0
 
     def run(self, code: str, seconds: float) -> str:
-        """Execute a cell; "ok", "error" or "stopped", the last after an interrupt."""
+        """Execute a cell; "ok", "error NAME", or "stopped" after an interrupt."""
         self.sent += 1
         header = {
             **{"msg_id": f"{self.sent}", "session": "judge", "username": "judge"},
@@ -104,9 +104,11 @@ class Kernel:
         try:
             body = parts[parts.index(b"<IDS|MSG>") + 2 :]
             parent, content = json.loads(body[1]), json.loads(body[3])
-            status = "ok" if content["status"] == "ok" else "error"
+            error = str(content.get("ename"))
+            known = len(error) <= 60 and error.isascii() and error.isidentifier()
+            status = "ok" if content["status"] == "ok" else f"error {error if known else 'Error'}"
             return status if parent["msg_id"] == msg_id else ""
-        except (ValueError, LookupError, TypeError, RecursionError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise KernelGarbles from None
 
 

@@ -162,6 +162,7 @@ def _work(order: dict[str, Any], data: bytes, seconds: float) -> dict[str, Any] 
             stdout=told,
             cwd=withheld.ROOT,
             env=os.environ | {"PYTHONUTF8": "1"},
+            start_new_session=True,  # Ctrl-C is for the parent, which kills it
         )
         try:
             process.wait(seconds)

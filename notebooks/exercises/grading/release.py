@@ -4,8 +4,10 @@ The same files give the same bytes. Before anything is written, every file is se
 only an instructor should hand out; one find, and there is no archive.
 """
 
+import ast
 import inspect
 import json
+import re
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +27,8 @@ HANDED_OUT = (
 BARRED = {"answers.py", "grading", "tests", "private", "work", ".git", ".venv", "__pycache__"}
 SHORTEST_LINE = 25  # a shorter line of a solution may be anybody's
 COPIED = 3
+PLACEHOLDER = "*Write your answer here.*"
+TEACHERS = "check|test|test-browser|refresh|release|grade|formgrader|feedback|solution|bench|site"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -69,10 +73,39 @@ def solution_lines(chapter: str) -> set[str]:
     return {line for line in lines if len(line) >= SHORTEST_LINE}
 
 
+def is_stub(node: ast.stmt) -> bool:
+    """A function whose body is `raise NotImplementedError`, with or without a docstring."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    body = node.body[1:] if ast.get_docstring(node) else node.body
+    return [ast.unparse(line) for line in body] == ["raise NotImplementedError"]
+
+
+def answered(path: Path, chapter: str) -> Iterator[str]:
+    """Answer cells that are no stubs, and other cells that define a task's function."""
+    tasks = {task.name for task in load_tasks(chapter)}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source, about = "".join(cell["source"]), cell["metadata"].get("nbgrader", {})
+        name = about.get("grade_id", "a cell")
+        if cell["cell_type"] != "code":
+            if about.get("solution") and source.strip() != PLACEHOLDER:
+                yield name
+            continue
+        try:
+            body = ast.parse(source).body
+        except SyntaxError:
+            body = []
+        defined = {getattr(node, "name", "") for node in body if not is_stub(node)}
+        stub = len(body) == 1 and is_stub(body[0])
+        if (about.get("solution") and not stub) or defined & tasks:
+            yield name
+
+
 def leaks(handed: Mapping[str, Path], chapters: Iterable[str]) -> list[str]:
     """What must not be handed out, one line each; empty if all is well.
 
-    An exercise holds not one hint and not one line of a solution of its chapter. Chapters and
+    An exercise's answer cells are stubs; it holds no hint of its chapter, and no line of
+    SHORTEST_LINE characters or more that is one of a solution's. Chapters and
     memlib teach the same formulas, and may share a sentence or a line with the answers; but
     COPIED hints in one file are a copy of an answers.py.
     """
@@ -86,9 +119,16 @@ def leaks(handed: Mapping[str, Path], chapters: Iterable[str]) -> list[str]:
             if own or len(told) >= COPIED:
                 found += [f"{name}: a hint of {chapter}, {hint!r}" for hint in told]
             if own:
+                found += [f"{name}: {c}: no stub" for c in answered(handed[name], chapter)]
                 given = lines & {line.strip() for line in text.splitlines()}
                 found += [f"{name}: of a solution, {line!r}" for line in sorted(given)]
     return found
+
+
+def packed(name: str, data: bytes) -> bytes:
+    """A file as students get it: their Makefile lists no target that needs what they lack."""
+    listed = rf"^({TEACHERS})(:[^#\n]*) ## .*$".encode()
+    return re.sub(listed, rb"\1\2", data, flags=re.MULTILINE) if name == "Makefile" else data
 
 
 def pack(handed: Mapping[str, Path], target: Path) -> Path:
@@ -100,7 +140,7 @@ def pack(handed: Mapping[str, Path], target: Path) -> Path:
             entry = zipfile.ZipInfo(f"{FOLDER}/{name}", EPOCH)
             entry.external_attr, entry.create_system = 0o100644 << 16, 3
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, handed[name].read_bytes(), compresslevel=9)
+            archive.writestr(entry, packed(name, handed[name].read_bytes()), compresslevel=9)
     half.replace(target)
     return target
 

@@ -20,13 +20,14 @@ from pathlib import Path
 
 from notebooks.exercises.grading import results
 from notebooks.exercises.grading.collect import HASHED, plain
-from notebooks.exercises.grading.gradebook import CellMark, booked, full_points
+from notebooks.exercises.grading.gradebook import CellMark, booked, full_points, tell_who_waits
 from notebooks.exercises.grading.judge import STATUSES, TaskMark
 from notebooks.exercises.grading.results import Result
 from notebooks.exercises.grading.tasks import Task, load_tasks
 
 ByHand = Mapping[str, Mapping[str, CellMark]]
 RIGHT, OTHER = "right", "wrong in a way that has no name"
+SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.IGNORECASE | re.DOTALL)
 BEGIN = "=+-@\t\r"  # a spreadsheet would take these for a formula
 STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em;
@@ -61,6 +62,12 @@ class Row:
     @property
     def total(self) -> float:
         return sum(self.points) + (self.written or 0.0)
+
+    @property
+    def known(self) -> str:
+        """The total, or nothing where a person has yet to look; a 0 is a 0 that was earned."""
+        ran = self.status == "graded" or self.total > 0  # what did not run may be marked by hand
+        return number(self.total) if ran and self.written is not None else ""
 
     @property
     def who(self) -> str:
@@ -151,8 +158,8 @@ def summary(lines: Sequence[Row]) -> str:
     of = max((row.of for row in lines), default=0)
     waiting = sum(row.written is None for row in lines if row.status != "missing")
     seconds = sum(row.seconds for row in lines)
-    took = f"{seconds / 60:.1f} minutes" if seconds >= 60 else f"{seconds:.0f} seconds"
-    hand = f" {waiting} written answers wait for a mark." if waiting else ""
+    took = f"{seconds / 60:.1f} minutes" if seconds >= 60 else f"{seconds:.1f} s"
+    hand = f" {waiting} written answers wait for a mark, and count 0 so far." if waiting else ""
     return (
         f"{len(lines)} students: {told}. Median {statistics.median(totals):g} of {of:g} points, "
         f"lowest {min(totals):g}, highest {max(totals):g}.{hand} Judging: {took}."
@@ -205,7 +212,8 @@ def histogram(lines: Sequence[Row]) -> str:
 def task_section(n: int, task: Task, graded: Sequence[Result]) -> str:
     """What the class showed in one task; a mistake's bar is striped, its name and count beside."""
     counts, hints = misconceptions(task, graded), {w.name: w.hint for w in task.wrong}
-    total, body = sum(counts.values()), []
+    total, body = sum(counts.values()), list[str]()
+    plural = "s" * (task.points != 1)
     for name, times in counts.most_common():
         fill = "#0b5394" if name == RIGHT else "url(#stripes)"
         bar = (
@@ -217,7 +225,7 @@ def task_section(n: int, task: Task, graded: Sequence[Result]) -> str:
             f'<td class="bar">{bar}</td><td>{escape(hints.get(name, ""))}</td></tr>'
         )
     return (
-        f"<section><h3>{n}. <code>{escape(task.name)}</code> ({task.points} points)</h3>"
+        f"<section><h3>{n}. <code>{escape(task.name)}</code> ({task.points} point{plural})</h3>"
         "<table><thead><tr><th>what the answers show</th><th class='n'>students</th>"
         f"<th>share</th><th>hint to give</th></tr></thead><tbody>{''.join(body)}</tbody></table>"
         "</section>"
@@ -294,11 +302,13 @@ def write_marks(course: Path, chapter: str, lines: Sequence[Row]) -> Path:
     if ids.is_file():
         with ids.open(encoding="utf-8", newline="") as file:
             known = {line[0]: line for line in list(csv.reader(file))[1:] if line}
+    anywhere = {pseudonym(key, path.stem) for path in course.glob("*/verdicts/*.json")}
+    known = {name: line for name, line in known.items() if name in anywhere}
     for row in sorted(lines, key=lambda row: pseudonym(key, row.key)):
         name = pseudonym(key, row.key)
         known[name] = [name, row.key, row.name]
         written = "" if row.written is None else number(row.written)
-        points = [*map(number, row.points), written, number(row.total), number(row.of)]
+        points = [*map(number, row.points), written, row.known, number(row.of)]
         table.append([name, chapter, *points, row.status])
     write_csv(ids, [["id", "student", "name"], *sorted(known.values())])
     ids.chmod(0o600)
@@ -306,6 +316,31 @@ def write_marks(course: Path, chapter: str, lines: Sequence[Row]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_csv(path, table)
     return path
+
+
+def write_grades(course: Path) -> Path:
+    """grades.csv: every chapter's totals under real ids and names; empty where nobody knows yet."""
+    table = [["id", "name", "email", "chapter", "total", "of", "status"]]
+    for folder in sorted(course.glob("ch*")):
+        graded = list(results.load(folder).values())
+        lines = rows(folder.name, graded, booked(course, folder.name)) if graded else []
+        for result, row in zip(graded, lines, strict=True):
+            waits = row.status == "graded" and row.written is None
+            status = "written answer waits for a mark" if waits else row.status
+            student = result.student
+            told = [student.key, student.name, student.email]
+            table.append([*told, folder.name, row.known, number(row.of), status])
+    write_csv(course / "grades.csv", table)
+    return course / "grades.csv"
+
+
+def quiet(course: Path, chapter: str) -> int:
+    """Take every script out of the feedback pages: they load formulas' fonts from the network."""
+    pages = sorted((course / "feedback").glob(f"*/{chapter}/{chapter}.html"))
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(SCRIPT.sub("", text), encoding="utf-8")
+    return len(pages)
 
 
 def write(course: Path, chapter: str, graded: Sequence[Result], by_hand: ByHand) -> list[Path]:
@@ -331,10 +366,14 @@ def main(chapter: str, course: Path = results.COURSE) -> int:
         return 2
     by_hand = booked(course, chapter)
     print(text(chapter, graded, by_hand))
-    for path in write(course, chapter, graded, by_hand):
+    for path in [*write(course, chapter, graded, by_hand), write_grades(course)]:
         print(f"written: {path}")
+    tell_who_waits(course, chapter)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
+    if sys.argv[1:2] == ["--pages"]:  # after nbgrader made them
+        print(f"written: {quiet(results.COURSE, sys.argv[2])} pages in {results.COURSE}/feedback")
+    else:
+        sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))

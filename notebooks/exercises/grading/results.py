@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,29 @@ def made_from(chapter: str, seed: str, path: Path | None, told: str = "") -> dic
     parts = [EXERCISES / chapter / "answers.py", EXERCISES / chapter / f"{chapter}.ipynb"]
     parts += sorted(p for p in Path(__file__).parent.glob("*.py") if p.stem not in OURS)
     rules = hashlib.sha256("".join(map(sha256, parts)).encode()).hexdigest()
-    secret = hashlib.sha256(f"{chapter}/{seed}".encode()).hexdigest()
     file = sha256(path) if path else told
-    return {"file": file, "secret": secret[:16], "rules": rules}
+    return {"file": file, "secret": mark_of(chapter, seed), "rules": rules}
+
+
+@lru_cache
+def mark_of(chapter: str, seed: str) -> str:
+    """Tells one secret number from another, and is no help to whoever would guess it.
+
+    Slow to compute, and so short that many a wrong guess fits, too.
+    """
+    salt = f"memory scoring, {chapter}".encode()
+    return hashlib.scrypt(seed.encode(), salt=salt, n=2**15, r=8, p=1, maxmem=2**26).hex()[:4]
+
+
+def forget(folder: Path, key: str) -> None:
+    """Drop one student's result."""
+    (folder / "verdicts" / f"{key}.json").unlink(missing_ok=True)
+
+
+def make_private(course: Path) -> None:
+    """The instructor's folder, which nobody else on the machine can look into."""
+    course.mkdir(parents=True, exist_ok=True)
+    course.chmod(0o700)
 
 
 def save(folder: Path, result: Result) -> None:

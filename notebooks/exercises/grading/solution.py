@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from notebooks.exercises.grading.gradebook import write
-from notebooks.exercises.grading.results import COURSE
+from notebooks.exercises.grading.results import COURSE, make_private
 from notebooks.exercises.grading.tasks import EXERCISES, load_tasks
 
 
@@ -93,6 +93,7 @@ def main(chapter: str, course: Path = COURSE) -> int:
     if chapter not in known:
         print(f"CHAPTER={chapter}: name one of {' '.join(known)}", file=sys.stderr)
         return 2
+    make_private(course)
     path = course / "solutions" / f"{chapter}.ipynb"
     write(path, solved(chapter))
     print(f"{path}: every idea of the feedback holds; the written answer is left to you")

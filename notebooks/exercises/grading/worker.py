@@ -52,7 +52,7 @@ def verdict_of(order: dict[str, Any], data: bytes) -> dict[str, Any]:
     }
     bounds = sandbox.Bounds(
         *(limits.wall_seconds, limits.memory_mb, limits.file_mb, limits.processes),
-        output_bytes=answer_bytes + 100_000 + 50 * len(cells),
+        output_bytes=answer_bytes + 100_000 + 120 * len(cells),
     )
     ran = sandbox.run(job, Path(order["course"]), withheld.hidden(taken_out), bounds)
     if ran.stopped == "flood":
@@ -63,8 +63,14 @@ def verdict_of(order: dict[str, Any], data: bytes) -> dict[str, Any]:
         return {"status": "tampered", "note": str(error), "marks": []}
     status, note = _status(ran.stopped, heard, limits)
     marks = [mark(task, draws[task.name], heard.answers.get(task.name)) for task in tasks]
-    if status == "graded" and all(heard.answers.get(t.name) == "missing" for t in tasks):
+    missing = [t.name for t in tasks if heard.answers.get(t.name) == "missing"]
+    if status == "graded" and len(missing) == len(tasks):
         note = f"no function of {chapter} is in it"
+    if heard.failed and missing:
+        why = ", ".join([*heard.failed[:3], *["…"] * (len(heard.failed) > 3)])
+        note = "; ".join(filter(None, (note, why)))
+        said = f"never defined: {why}"
+        marks = [replace(mark, note=said) if mark.task in missing else mark for mark in marks]
     return {"status": status, "note": note, "marks": [asdict(mark) for mark in marks]}
 
 
