@@ -22,6 +22,7 @@ from memlib.recency import DECAY_PER_HOUR, age_hours, half_life_days, recency
 from memlib.show import tables
 from memlib.similarity import cosine
 from memlib.sources.cards import (
+    COLUMNS,
     COURSE_NOW,
     PUBLISHED_QUESTION,
     CardError,
@@ -97,9 +98,7 @@ def experiment(options: argparse.Namespace) -> str:
     cards = load_cards(options.cards, now) if own else published_cards()
     published = not own and options.question == PUBLISHED_QUESTION
     name = options.embedder or ("published" if published else "bundled")
-    first, second = choose(name), choose("bundled") if name == "published" else None
-    if isinstance(first, Bundled | Ollama):
-        first.progress = _watched()
+    first, second = _chosen(name), choose("bundled") if name == "published" else None
     doubts = notes(first, [options.question, *cards["text"]])
     relevance = _relevance(first, options.question, cards)
     other = _relevance(second, options.question, cards) if second else None
@@ -153,9 +152,7 @@ def evaluation(options: argparse.Namespace) -> str:
     now = options.now or (datetime.now(UTC).replace(microsecond=0) if own else COURSE_NOW)
     cards, exam = load_cards(files[0], now), load_exam(files[1])
     _check_wanted(files, cards, exam)
-    embedder = choose(options.embedder)
-    if isinstance(embedder, Bundled | Ollama):
-        embedder.progress = _watched()
+    embedder = _chosen(options.embedder)
     asked, texts = list(exam["question"]), list(cards["text"])
     held = names_on(cards["entities"], {})
     hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
@@ -185,6 +182,11 @@ def evaluation(options: argparse.Namespace) -> str:
         "",
         f"(b) At k = {last}, beside {BASELINE}: difference in points and its 95% interval,",
         "    how many questions were answered better, equally well and worse",
+        *(
+            ["    (only at the last k: put yours last, as in --k 1,10,3)"]
+            if len(options.k) > 1
+            else []
+        ),
         "",
         _board_table(board, needed),
         "",
@@ -200,7 +202,17 @@ def _check_wanted(files: Sequence[Path], cards: pd.DataFrame, exam: pd.DataFrame
         for name in wanted:
             if name not in cards.index:
                 said = f"{files[1].name} row {row}, column 'wanted': {short(name)}"
-                raise CardError(f"{said} is the id of no card in {files[0].name}")
+                todo = ": join ids by ;" if set(name) & set(", |") else ""
+                raise CardError(f"{said} is the id of no card in {files[0].name}{todo}")
+
+
+def _chosen(name: str) -> Embedder:
+    embedder = choose(name)
+    if isinstance(embedder, Bundled | Ollama):
+        embedder.progress = _watched()
+    elif isinstance(embedder, Recorded):  # who is here has texts of their own
+        embedder.todo = "recorded knows only the course's texts; use --embedder bundled"
+    return embedder
 
 
 def _with_bar(score: Scored, questions: int) -> Scored:
@@ -269,6 +281,11 @@ def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int)
             f"Needed: as many questions of this kind show a true difference of {POINTS:g} points"
             f" (two-sided 5%, power 80%), from {known[few]:,} ({few}) to {known[many]:,} ({many})."
             f" You have {questions:,}. The fewer of them differ, the rougher this guess."
+        )
+    if len(known) < len(others):
+        told.append(
+            "A - under needed: no question is answered differently, or there is only one question,"
+            " so no number can be told."
         )
     if questions < FEW:
         told.append(
@@ -418,7 +435,9 @@ def _evaluate_parser() -> _Parser:
     )
     _common(parser, "your cards", "bundled (default), recorded, ollama or ollama:MODEL", "bundled")
     parser.add_argument(
-        "--questions", type=Path, help="CSV with id, question, wanted (ids of cards, joined by ;)"
+        "--questions",
+        type=Path,
+        help="CSV with the columns id, question, wanted (ids of cards, joined by ;)",
     )
     ks = ",".join(map(str, KS))
     parser.add_argument(
@@ -436,7 +455,11 @@ def _common(parser: _Parser, whose: str, known: str, default: str | None) -> Non
     parser.add_argument("--embedder", type=embedder, default=default, help=known)
     known = f"like {COURSE_NOW:%Y-%m-%dT%H:%MZ}, the default; with --cards the current time"
     parser.add_argument("--now", type=_now, help=known)
-    held = f"{whose}: CSV with id, text, created_at and more"
+    more = ", ".join(column for column in COLUMNS if column not in ("text", "created_at"))
+    held = (
+        f"{whose}: CSV with the columns id, text, created_at (like 2025-06-11T18:00Z);"
+        f" these may be left out: {more}"
+    )
     parser.add_argument("--cards", type=Path, help=held)
 
 

@@ -15,7 +15,13 @@ import pytest
 
 from memlib.__main__ import main
 from memlib.own_memory import leaderboard, questions_needed, recalls, scorer
-from memlib.sources.cards import PUBLISHED_QUESTION, load_cards, load_exam, published_cards
+from memlib.sources.cards import (
+    COLUMNS,
+    PUBLISHED_QUESTION,
+    load_cards,
+    load_exam,
+    published_cards,
+)
 from memlib.sources.embedders import Bundled, Recorded
 from tests.ollama_server import nobody, serving, swallowing
 from tests.oracles import own_memory as own_oracle
@@ -402,7 +408,8 @@ def test_ones_own_memory_is_as_old_as_it_is_today(capsys: Capture, tmp_path: Pat
     [
         ([], "asked.csv: no questions, only a header"),
         (["q1,The cat?,cat", "", "q2,Who?,cat;nobody"], "asked.csv row 4, column 'wanted': 'nob"),
-        (["q1,The cat?,"], "asked.csv row 2: question and wanted must not be empty"),
+        (["q1,The cat?,"], "asked.csv row 2: id, question and wanted must not be empty"),
+        ([",The cat?,cat"], "asked.csv row 2: id, question and wanted must not be empty"),
         (["q1,The cat?,cat", "q1,The dog?,dog"], "asked.csv row 3, column 'id': 'q1' stands there"),
         (["q1,The cat, the dog?,cat"], "asked.csv row 2: 4 fields, the header has 3"),
     ],
@@ -427,8 +434,15 @@ def test_a_wanted_card_that_is_not_there_names_both_files(capsys: Capture, tmp_p
         (["--k", "1.5"], "argument --k: '1.5': must be whole numbers"),
         (["--k", "1" * 5000], "argument --k: '111"),
         (["--embedder", "openai"], "argument --embedder: 'openai': must be published, recorded,"),
-        (["--embedder", "recorded"], "no vector for the document 'Something about the cat.': add"),
-        (["--now", "2025-05-02T00:00Z"], "own.csv row 3, column 'created_at': 2025-05-02 10:00:00"),
+        (
+            ["--embedder", "recorded"],
+            "no vector for the document 'Something about the cat.': recorded knows only the"
+            " course's texts; use --embedder bundled",
+        ),
+        (
+            ["--now", "2025-05-02T00:00Z"],
+            "own.csv row 3, column 'created_at': 2025-05-02 10:00+00:",
+        ),
         (["--weights", "1", "1", "1"], "unrecognized arguments: --weights 1 1 1"),
         (["again"], "unrecognized arguments: again"),
     ],
@@ -441,7 +455,43 @@ def test_a_bad_option_of_evaluate_gets_one_line(
 
 def test_a_now_before_the_cards_says_which_option_helps(capsys: Capture, tmp_path: Path) -> None:
     line = refused(capsys, *memory(tmp_path, "q1,The cat?,cat"), "--now", "2025-05-02T00:00Z")
-    assert line.endswith("in the future of now, 2025-05-02 00:00:00+00:00: --now sets another")
+    assert line.endswith("in the future of now, 2025-05-02 00:00+00:00: --now sets another")
+
+
+@pytest.mark.parametrize(("wanted"), ['"cat,dog"', "cat dog", "cat|dog"])
+def test_wanted_ids_that_are_joined_otherwise_are_told_how(
+    capsys: Capture, tmp_path: Path, wanted: str
+) -> None:
+    line = refused(capsys, *memory(tmp_path, f"q1,Who?,{wanted}"))
+    assert line.endswith(" is the id of no card in own.csv: join ids by ;")
+
+
+def test_the_last_k_and_the_dash_are_explained_where_they_stand(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    options = memory(tmp_path, *(f"q{n},The {t}?,{t}" for n, t in enumerate(THINGS)))
+    one, two = (out(capsys, *options, "--k", k) for k in ("1", "1,20"))
+    last = "    (only at the last k: put yours last, as in --k 1,10,3)\n\n"
+    assert last not in one and f"equally well and worse\n{last}" in two
+    told = "A - under needed: no question is answered differently"
+    assert ("-" in rows(one, "b")["BM25"], "-" in rows(two, "b")["BM25"]) == (True, True)
+    assert told in one and told in two
+    course = out(capsys, "evaluate", "--embedder", "recorded", "--k", "3")
+    assert all("-" not in row for row in rows(course, "b").values()) and told not in course
+
+
+@pytest.mark.parametrize("command", [[], ["evaluate"]])
+def test_help_names_every_column(capsys: Capture, command: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "CSV with the columns id, text, created_at (like 2025-06-11T18:00Z)" in told
+    assert all(
+        re.search(rf"\b{column}\b", told.partition("left out:")[2])
+        for column in {*COLUMNS} - {"text", "created_at"}
+    )
+    if command:
+        assert "CSV with the columns id, question, wanted (ids of cards, joined by ;)" in told
 
 
 @pytest.mark.parametrize("which", ["--cards", "--questions"])
@@ -539,7 +589,7 @@ def test_evaluate_as_a_process_from_another_folder(tmp_path: Path) -> None:
         (["--question", "\u200b"], "argument --question: '\\u200b': a text must not be empty"),
         (["--question", "\udcff"], "argument --question: '\\udcff': a text must not hold half"),
         (["--embedder", "published", "--question", "Who?"], "no vector for the query 'Who?': only"),
-        (["--embedder", "recorded", "--question", "Who?"], "no vector for the query 'Who?': add"),
+        (["--embedder", "recorded", "--question", "Who?"], "no vector for the query 'Who?': rec"),
         (["--colour"], "unrecognized arguments: --colour"),
         (["birthday"], "unrecognized arguments: birthday"),
     ],
@@ -625,7 +675,7 @@ def test_a_server_gives_the_bundled_models_leaderboard(capsys: Capture) -> None:
         (
             "id,text,created_at",
             ["a,One.,9025-07-01T10:00Z"],
-            "own.csv row 2, column 'created_at': 9025-07-01 10:00:00+00:00: in the future",
+            "own.csv row 2, column 'created_at': 9025-07-01 10:00+00:00: in the future",
         ),
         (
             "id,text,created_at,last_accessed_at",
@@ -647,7 +697,8 @@ def test_a_bad_file_gets_one_line_that_says_where(
     [
         (b"", "own.csv: empty, the first row must name the columns"),
         (b"id,text,created_at\na,caf\xe9,2025-06-01T10:00Z\n", "own.csv: not UTF-8 at byte 24"),
-        (b'id,text,created_at\na,"One.', "own.csv: not a readable CSV: unexpected end of data"),
+        (b'id,text,created_at\na,"One.', "own.csv row 2: a quote that opens is not closed"),
+        (b"PK\x03\x04\x14\x00\xff", "own.csv: this is an Excel file: save it as CSV UTF-8"),
     ],
 )
 def test_a_file_that_is_no_table_gets_one_line(
@@ -669,7 +720,7 @@ def test_a_now_before_ones_own_cards_names_the_row(capsys: Capture, tmp_path: Pa
     file = own_cards(tmp_path, "a,One.,2024-01-01T10:00Z", f"b,Two.,{TIME}")
     line = refused(capsys, "--cards", file, "--now", "2025-01-01T00:00Z")
     assert line.startswith("own.csv row 3, column 'created_at': ")
-    assert line.endswith("of now, 2025-01-01 00:00:00+00:00: --now sets another")
+    assert line.endswith("of now, 2025-01-01 00:00+00:00: --now sets another")
 
 
 # --- as a process --------------------------------------------------------------------------

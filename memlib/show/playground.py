@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from html import escape
+from math import ceil
 from time import monotonic
 from typing import Any
 from urllib.parse import quote
@@ -51,6 +52,7 @@ WORDS = LABELS | {
 SHOWN = 8
 TYPED = {"half_life_days": 0.5, "threshold": 0.01}  # ranges too wide for a slider; arrow keys step
 SLOW_SECONDS = 2.0  # what takes longer shows a progress bar
+MANY = 1_000  # cards; of more it is said before how long they take
 NAMES = """<style onload="const name = () => {
   for (const h of document.querySelectorAll('.noUi-handle:not([aria-label])')) {
     const label = h.closest('.jupyter-widgets')?.querySelector('label')?.textContent;
@@ -105,6 +107,18 @@ def facts(cards: pd.DataFrame) -> str:
     span = f"{written.min():%Y-%m-%d} to {written.max():%Y-%m-%d}"
     said = f"{len(cards):,} cards, written {span}; {again:,} accessed again, {rated:,} rated, "
     return f"{said}{named:,} with names."
+
+
+def wait(cards: int, seconds: float) -> str:
+    """How long so many cards take, before they are embedded.
+
+    >>> wait(20_000, 140.0)
+    '20,000 cards: embedding them takes about 3 minutes, and cannot be stopped.'
+    """
+    minutes = max(1, ceil(seconds / 60))
+    about = "about a minute" if minutes == 1 else f"about {minutes} minutes"
+    about = "less than a minute" if seconds < 45 else about
+    return f"{cards:,} cards: embedding them takes {about}, and cannot be stopped."
 
 
 class Playground:
@@ -164,6 +178,10 @@ class Playground:
     def show(self, _: Any = None) -> None:
         """Bring everything on the page up to what the controls say."""
         if self._still:
+            return
+        if not self.question.value.strip():
+            self.output.value = parts.line("Now type a question and press Enter.")
+            self.code.value = self.save.value = ""
             return
         try:
             finding = self.finding()
@@ -296,6 +314,8 @@ class Playground:
                 self.progress.layout.visibility = "visible"
             self.progress.max, self.progress.value = of, done
 
+        if len(texts) > MANY:
+            self.message.value = parts.line(wait(len(texts), shelf.embedding_seconds(texts)))
         return shelf.embed_by_steps(texts, progress)
 
     @contextmanager

@@ -5,18 +5,21 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from memlib.show.configuration import fingerprint
-from memlib.sources.cards import COURSE_NOW, load_cards
+from memlib.sources.cards import COURSE_NOW, CardError, load_cards
 from memlib.sources.dialogue import load_dialogue, turn_text
 from memlib.sources.embedders import Bundled, EmbedderUnavailable, Recorded, Vectors
 
 MAYA, DIALOGUE = "Maya's cards", "a dialogue's turns"
 BATCH = 16  # texts between two moves of a progress bar
+MOST_CARDS = 20_000  # in a file of one's own: embedding cannot be stopped
+SAMPLE = 32  # texts that are embedded to tell how long all of them take
 TEMPLATE = """id,text,created_at,importance,entities
 tea,"Ana drinks tea, never coffee.",2025-05-02T09:00Z,4,Ana:person
 trip,Ana flies to Oslo on Friday.,2025-06-01T18:30Z,7,Ana:person;Oslo:place
@@ -84,17 +87,27 @@ def own(
 ) -> Shelf:
     """A card file of one's own: checked whole, then embedded; as of its newest time.
 
+    name     as the browser tells it; it is shown and never opened
     now      no card may be dated after it
-    Raises CardError for the row and column at fault, EmbedderUnavailable without a model.
+    Raises CardError for the row and column at fault, or for too many cards; EmbedderUnavailable
+    without a model.
     """
-    name = Path(name.replace("\\", "/")).name.strip(".") or "cards.csv"
+    name = name.rpartition("\\")[2].strip(".") or "cards.csv"
     with TemporaryDirectory() as folder:
-        file = Path(folder) / name
+        file = Path(folder) / "cards.csv"
         file.write_bytes(content)
-        cards = load_cards(file, now)
+        try:
+            cards = load_cards(file, now)
+        except CardError as error:
+            raise CardError(f"{name}{str(error).removeprefix(file.name)}") from None
+    if len(cards) > MOST_CARDS:
+        raise CardError(
+            f"{name}: {len(cards):,} cards, the playground takes {MOST_CARDS:,} at most"
+        )
     code = f'cards, model = load_cards(Path({name!r}), now), choose("bundled")'
+    shown = f"{name} (your file)" if name in (MAYA, DIALOGUE) else name
     return Shelf(
-        name, cards, embed(cards["text"].tolist()), newest(cards), code, fingerprint(cards)
+        shown, cards, embed(cards["text"].tolist()), newest(cards), code, fingerprint(cards)
     )
 
 
@@ -114,6 +127,15 @@ def recorded() -> Recorded:
 def bundled() -> Bundled:
     """The bundled model, loaded once."""
     return Bundled()
+
+
+def embedding_seconds(texts: Sequence[str]) -> float:
+    """About how long `embed_by_steps` takes here for these texts, 1 or more: from a sample."""
+    bundled().embed(texts[:1])  # the model is loaded before the clock runs
+    sample = texts[:: -(-len(texts) // SAMPLE)]
+    begun = monotonic()
+    bundled().embed(sample)
+    return (monotonic() - begun) / len(sample) * len(texts)
 
 
 def embed_by_steps(texts: Sequence[str], progress: Callable[[int, int], None]) -> Vectors:

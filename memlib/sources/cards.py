@@ -1,8 +1,10 @@
 """Cards: the table of an agent's memories, read from CSV and checked field by field."""
 
 import csv
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +29,7 @@ PUBLISHED = (
     *("birthday", "vinyl", "pasta", "kids"),
     *("printer", "hiking", "vegetarian", "engineer"),
 )
+EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how an .xlsx and an .xls begin
 PUBLISHED_QUESTION = "What should I get Sam as a birthday present?"
 
 
@@ -72,7 +75,8 @@ def load_cards(path: Path | None = None, now: datetime = COURSE_NOW) -> pd.DataF
     except ValueError as error:
         if str(error).startswith("now "):
             raise
-        raise CardError(f"{file.name} {_with_row(str(error), raw.index)}") from None
+        said = _to_the_minute(_with_row(str(error), raw.index))
+        raise CardError(f"{file.name} {said}") from None
     return cards
 
 
@@ -93,7 +97,7 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
 
     path     CSV with the columns id, question, wanted (ids joined by ;); about may be left out
     returns  DataFrame indexed by id: question, wanted (tuple of card ids), about
-    Raises CardError for a missing column, an empty question or a question that wants nothing.
+    Raises CardError for a missing column, an empty id or question, one that wants nothing, a NUL.
     Source: this course; fixed before any method was run on it.
 
     >>> load_exam().loc["q01", "wanted"]
@@ -104,9 +108,14 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
     for column in ("id", "question", "wanted"):
         if column not in raw:
             raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
-    for row, question, wanted in zip(raw.index, raw["question"], raw["wanted"], strict=True):
-        if not question.strip() or not _split(wanted):
-            raise CardError(f"{file.name} row {row}: question and wanted must not be empty")
+    fields = zip(raw.index, raw["id"], raw["question"], raw["wanted"], strict=True)
+    for row, name, question, wanted in fields:
+        if not name.strip() or not question.strip() or not _split(wanted):
+            raise CardError(f"{file.name} row {row}: id, question and wanted must not be empty")
+        for column, value in (("id", name), ("question", question), ("wanted", wanted)):
+            if "\0" in value:
+                said = f"{file.name} row {row}, column {column!r}: {short(value)}"
+                raise CardError(f"{said} must not hold a NUL character")
     exam = (raw if "about" in raw else raw.assign(about="")).set_index("id")
     _check_ids(file.name, exam.index, raw.index)
     exam["wanted"] = [_split(value) for value in exam["wanted"]]
@@ -138,15 +147,12 @@ def read_rows(file: Path) -> pd.DataFrame:
     '8'
     """
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.reader(lines, strict=True)
-            rows = [(n, row) for n, row in enumerate(reader, 1) if row]
+        content = file.read_bytes()
+        if content.startswith(EXCEL):
+            raise CardError(f"{file.name}: this is an Excel file: save it as CSV UTF-8")
+        rows = _parsed(file.name, content.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise CardError(f"{file.name}: not UTF-8 at byte {error.start}: save it as UTF-8") from None
-    except csv.Error as error:
-        raise CardError(
-            f"{file.name}: not a readable CSV: {error} (line {reader.line_num})"
-        ) from None
     except OSError as error:
         raise CardError(f"{file}: cannot be read: {error.strerror}") from None
     if not rows:
@@ -165,6 +171,25 @@ def read_rows(file: Path) -> pd.DataFrame:
             raise CardError(f"{said} (a text with a comma needs quotes)")
     numbers, values = [row for row, _ in body], [fields for _, fields in body]
     return pd.DataFrame(values, index=numbers, columns=header, dtype=str)
+
+
+def _parsed(name: str, text: str) -> list[tuple[int, list[str]]]:
+    """The rows of a CSV with their numbers, without the blank ones."""
+    reader, rows, read = csv.reader(StringIO(text, newline=""), strict=True), [], 0
+    try:
+        for read, row in enumerate(reader, 1):
+            if row:
+                rows.append((read, row))
+    except csv.Error as error:
+        open_quote = "a quote that opens is not closed"
+        if "unexpected end" in str(error):
+            raise CardError(f"{name} row {read + 1}: {open_quote}") from None
+        if "field limit" in str(error):
+            said = f"a text longer than {csv.field_size_limit():,} characters"
+            raise CardError(f"{name} row {read + 1}: {said}, or {open_quote}") from None
+        said = f"{name}: not a readable CSV: {error} (line {reader.line_num})"
+        raise CardError(said) from None
+    return rows
 
 
 def _field(name: str, raw: pd.DataFrame, column: str) -> list[object]:
@@ -187,6 +212,7 @@ def parse_field(column: str, value: str) -> object:
     >>> parse_field("tags", "music; jazz")
     ('music', 'jazz')
     """
+    _expect(value, "\0" not in value, "must not hold a NUL character")
     match column:
         case "id" | "text":
             seen = any(letter.isprintable() and not letter.isspace() for letter in value)
@@ -302,3 +328,10 @@ def _check_ids(name: str, index: pd.Index, rows: pd.Index) -> None:
 def _with_row(message: str, rows: pd.Index) -> str:
     column, row, rest = message.replace("]", "[", 1).split("[", 2)
     return f"row {rows[int(row)]}, column {column!r}: {rest.removeprefix(' is ')}"
+
+
+def _to_the_minute(message: str) -> str:
+    """Without seconds where two times lie minutes apart: an age must not be below zero."""
+    if "in the future" not in message:
+        return message
+    return re.sub(r"(\d\d:\d\d):\d\d(\.\d+)?(?=[+-]\d\d:\d\d)", r"\1", message)

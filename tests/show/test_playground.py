@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import ipywidgets
+import numpy as np
 import pytest
 
 from memlib.show import playground, shelf
 from memlib.show.playground import GROUPS, A, B, Playground
 from memlib.sources.cards import PUBLISHED_QUESTION
+from memlib.sources.embedders import Vectors
 from tests.notebooks.refresh import ROOT, as_text, normalise
 from tests.notebooks.test_lint import prose, read, unexecuted
 from tests.show.widgets.test_drive import tree
@@ -45,6 +47,11 @@ def upload(page: Playground, name: str, content: str) -> None:
 
 def reopen(page: Playground, content: str) -> None:
     page.finding_file.value = file("finding.json", content)
+
+
+def as_line(begin: str) -> str:
+    """How a plain line of the page begins, unlike a refusal."""
+    return playground.parts.line(begin).removesuffix("</p>")
 
 
 def saved(page: Playground) -> str:
@@ -108,7 +115,8 @@ def test_one_side_s_move_leaves_the_other_s_ranking_alone(page: Playground) -> N
 def test_one_s_own_cards_are_loaded_whole(page: Playground) -> None:
     upload(page, "mine.csv", shelf.TEMPLATE)
     assert page.source.value == "mine.csv" and "2 cards" in page.about.value
-    assert page.question.value == "" and "type one and press Enter" in page.output.value
+    assert page.question.value == "" and as_line("Now type a question") in page.output.value
+    assert "alert" not in page.output.value and page.save.value == page.code.value == ""
     assert page.progress.layout.visibility == "hidden" and page.cards_file.value == ()
     page.question.value = "What does Ana drink?"
     assert "Ana drinks tea" in page.output.value and "mine.csv is loaded" in page.message.value
@@ -218,6 +226,49 @@ def test_a_slow_embedding_shows_its_progress(
     upload(page, "forty.csv", "id,text,created_at\n" + rows)
     assert [step for step in seen if step[1]] == [("visible", n) for n in (16, 32, 40)]
     assert page.progress.layout.visibility == "hidden"
+
+
+def test_many_cards_are_announced_before_they_are_embedded(
+    page: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def steps(texts: list[str], progress: object) -> Vectors:
+        order.append(page.message.value)
+        return np.ones((len(texts), 384), np.float32)
+
+    monkeypatch.setattr(shelf, "embed_by_steps", steps)
+    monkeypatch.setattr(shelf, "embedding_seconds", lambda texts: 0.1 * len(texts))
+    rows = [f"c{i},Card {i}.,2025-05-02T09:00Z\n" for i in range(playground.MANY + 1)]
+    upload(page, "few.csv", "id,text,created_at\n" + "".join(rows[1:]))
+    upload(page, "many.csv", "id,text,created_at\n" + "".join(rows))
+    said = "1,001 cards: embedding them takes about 2 minutes, and cannot be stopped."
+    assert order == ["", playground.parts.line(said)]
+    assert "many.csv is loaded" in page.message.value
+
+
+@pytest.mark.parametrize(
+    ("seconds", "about"),
+    [
+        *((1, "less than a minute"), (44, "less than a minute"), (45, "about a minute")),
+        *((60, "about a minute"), (61, "about 2 minutes"), (600, "about 10 minutes")),
+    ],
+)
+def test_a_wait_is_told_in_minutes(seconds: float, about: str) -> None:
+    assert f"takes {about}, and" in playground.wait(5000, seconds)
+
+
+def test_a_file_with_a_name_that_stands_there_or_is_markup(page: Playground) -> None:
+    upload(page, shelf.MAYA, shelf.TEMPLATE)
+    own = f"{shelf.MAYA} (your file)"
+    assert page.source.options == (shelf.MAYA, shelf.DIALOGUE, own) and page.source.value == own
+    page.source.value = shelf.MAYA
+    assert "208 cards" in page.about.value
+    page.source.value = own
+    assert "2 cards" in page.about.value
+    upload(page, "<b>x</b>.csv", shelf.TEMPLATE)
+    assert page.source.value == "<b>x</b>.csv"
+    assert "&lt;b&gt;x&lt;/b&gt;.csv is loaded" in page.message.value
 
 
 def test_no_label_is_cut_at_the_side() -> None:

@@ -1,5 +1,8 @@
 """Where the playground's cards come from, and that a bad file is refused whole."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -41,7 +44,8 @@ def test_one_s_own_file_is_as_of_its_newest_time() -> None:
         (GOOD.replace(b"2025-06-01", b"2025-07-01"), "row 3.*in the future"),
         (GOOD.replace(b"id,text", b"id,words"), "column 'text' is missing"),
         (GOOD.replace(b"Oslo:place", b"Oslo"), "row 3, column 'entities'"),
-        (b"", "mine.csv: empty"),
+        (b"", "^mine.csv: empty"),
+        (b"PK\x03\x04", "^mine.csv: this is an Excel file"),
         (b"\xff\xfe", "not UTF-8"),
     ],
 )
@@ -52,9 +56,57 @@ def test_a_bad_file_is_told_by_row_and_column_before_anything_is_embedded(
         shelf.own("mine.csv", content, COURSE_NOW, no_vectors)
 
 
-@pytest.mark.parametrize("name", ["", "..", "/", "a/b/../.."])
-def test_a_file_s_name_leads_nowhere_else(name: str) -> None:
-    assert shelf.own(name, GOOD, COURSE_NOW, shelf.bundled().embed).name == "cards.csv"
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        *(("", "cards.csv"), ("..", "cards.csv"), ("../../up.csv", "/../up.csv")),
+        *(("<b>x</b>.csv", "<b>x</b>.csv"), ("x" * 300, "x" * 300), ("a\0b.csv", "a\0b.csv")),
+    ],
+)
+def test_a_file_s_name_is_shown_and_never_opened(
+    name: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "a" / "b"))
+    assert shelf.own(name, GOOD, COURSE_NOW, shelf.bundled().embed).name == shown
+    assert [path.name for path in tmp_path.rglob("*")] == ["a", "b"]
+    with pytest.raises(CardError) as caught:
+        shelf.own(name, b"", COURSE_NOW, no_vectors)
+    assert str(caught.value).startswith(f"{shown}: empty")
+
+
+@pytest.mark.parametrize("name", [shelf.MAYA, shelf.DIALOGUE])
+def test_a_file_called_like_the_course_s_cards_has_a_name_of_its_own(name: str) -> None:
+    found = shelf.own(name, GOOD, COURSE_NOW, shelf.bundled().embed)
+    assert found.name == f"{name} (your file)" and repr(name) in found.code
+
+
+def many(cards: int) -> bytes:
+    rows = "".join(f"c{i},Card {i}.,2025-05-02T09:00Z\n" for i in range(cards))
+    return f"id,text,created_at\n{rows}".encode()
+
+
+def test_more_cards_than_can_be_waited_for_are_refused_before_anything_is_embedded() -> None:
+    assert shelf.MOST_CARDS == 20_000
+    said = r"^mine\.csv: 20,001 cards, the playground takes 20,000 at most$"
+    with pytest.raises(CardError, match=said):
+        shelf.own("mine.csv", many(20_001), COURSE_NOW, no_vectors)
+    nothing = np.zeros((20_000, 384), np.float32)
+    assert len(shelf.own("mine.csv", many(20_000), COURSE_NOW, lambda _: nothing).cards) == 20_000
+
+
+@pytest.mark.parametrize("texts", [1, 31, 32, 33, 64, 1000])
+def test_the_wait_is_told_from_a_sample(texts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded: list[int] = []
+    monkeypatch.setattr(shelf, "monotonic", lambda: float(sum(embedded)))  # a second a text
+
+    class Counting:
+        def embed(self, texts: list[str]) -> None:
+            embedded.append(len(texts))
+
+    monkeypatch.setattr(shelf, "bundled", Counting)
+    assert shelf.embedding_seconds(["A card."] * texts) == pytest.approx(texts)
+    assert embedded[0] == 1 and sum(embedded) <= 1 + shelf.SAMPLE
 
 
 def test_progress_is_told_in_steps_and_changes_no_vector() -> None:

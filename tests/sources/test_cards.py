@@ -156,8 +156,15 @@ def test_the_exam_asks_ten_questions_about_cards_that_exist() -> None:
     ("lines", "message"),
     [
         (["id,question"], "column 'wanted' is missing"),
-        (["id,question,wanted,about", "q1,,miso,a"], "row 2: question and wanted must not be"),
-        (["id,question,wanted,about", "q1,Who?,miso,a", "q2,Who?, ; ,a"], "row 3: question and"),
+        (["id,question,wanted,about", "q1,,miso,a"], "row 2: id, question and wanted must not"),
+        (["id,question,wanted", "q1,Who?,miso", " ,Who?,miso"], "row 3: id, question and wanted"),
+        (["id,question,wanted", "q\0,Who?,a"], "row 2, column 'id': 'q\\x00' must not hold a NUL"),
+        (["id,question,wanted", "q1,W\0?,a"], "row 2, column 'question': 'W\\x00?' must not hold"),
+        (["id,question,wanted", "q1,Who?,a\0"], "row 2, column 'wanted': 'a\\x00' must not hold"),
+        (
+            ["id,question,wanted,about", "q1,Who?,miso,a", "q2,Who?, ; ,a"],
+            "row 3: id, question and",
+        ),
         (["id,question,wanted,about", "q1,A?,a,a", "q1,B?,b,b"], "'q1' stands there twice"),
     ],
 )
@@ -306,6 +313,7 @@ def test_a_now_that_is_no_time_with_a_zone_is_named(tmp_path: Path, now: Any) ->
         ("created_at", "0001-01-01T00:00+14:00", "is no time like"),
         ("last_accessed_at", "11/06/2025", "is no time like"),
         ("last_accessed_at", "2025-06-01 10:00", "has no time zone"),
+        *((name, "a\0b", "must not hold a NUL") for name in ("id", "text", "title", "tags")),
         *(("importance", bad, "is no rating from 1 to 10") for bad in ("0", "11", "nan", "inf")),
         *(("importance", bad, "is no rating from 1 to 10") for bad in ("high", "7;5", "-3")),
         *(("pinned", bad, "is none of true, yes, 1, false, no, 0") for bad in ("2", "maybe")),
@@ -345,19 +353,30 @@ def test_a_bad_field_is_told_by_row_column_and_value(
             "one field, 'id\\ttext\\tcreated_at', where",
         ),
         (["sep=,", HEADER, f"a,One.,{TIME}"], "one field, 'sep=', where the columns are named"),
-        ([HEADER, f"a,{'x' * 140_000},{TIME}"], "limit (131072) (line 2)"),
+        (
+            [HEADER, f"a,{'x' * 140_000},{TIME}"],
+            "row 2: a text longer than 131,072 characters, or a quote that opens is not closed",
+        ),
         ([f"{HEADER},ID", f"a,One.,{TIME},b"], "column 'id' stands there twice"),
         ([f"{HEADER},mood", f"a,One.,{TIME},glad"], "unknown column 'mood'; known: id, text"),
         ([f"{HEADER},text", f"a,One.,{TIME},Two."], "column 'text' stands there twice"),
-        ([HEADER, f'a,"One.,{TIME}'], "not a readable CSV: unexpected end of data"),
-        ([HEADER, "a,One.,2025-06-12T18:00Z"], "row 2, column 'created_at': 2025-06-12 18:00"),
+        ([HEADER, f'a,"One.,{TIME}'], "own.csv row 2: a quote that opens is not closed"),
+        (
+            [HEADER, f'a,"One\ntwo.",{TIME}', "", f'b,"Three.,{TIME}', f"c,Four.,{TIME}"],
+            "own.csv row 4: a quote that opens is not closed",
+        ),
+        ([HEADER, f'a,"One" two.,{TIME}'], "not a readable CSV: ',' expected after '\"' (line 2)"),
+        (
+            [HEADER, "a,One.,2025-06-12T18:00:59.123456Z"],
+            "row 2, column 'created_at': 2025-06-12 18:00+00:00: in the future of now, 2025-06-11",
+        ),
         (
             [f"{HEADER},last_accessed_at", f"a,One.,{TIME},2025-05-01T10:00Z"],
             "row 2, column 'last_accessed_at': 2025-05-01 10:00:00+00:00: before created_at",
         ),
         (
             [f"{HEADER},last_accessed_at", f"a,One.,{TIME},2025-07-01T10:00Z"],
-            "row 2, column 'last_accessed_at': 2025-07-01 10:00:00+00:00: in the future of now",
+            "row 2, column 'last_accessed_at': 2025-07-01 10:00+00:00: in the future of now",
         ),
     ],
 )
@@ -383,6 +402,27 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 def test_another_encoding_is_told_by_byte(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "own.csv").write_bytes(content)
     assert "not UTF-8 at byte" in refusal(tmp_path / "own.csv")
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_the_byte_is_counted_from_the_file_s_first(tmp_path: Path, mark: bytes) -> None:
+    lines = f"{HEADER}\n".encode() + f"a,One.,{TIME}\n".encode() * 1000
+    (tmp_path / "own.csv").write_bytes(mark + lines + b"\xe9")
+    at = len(mark + lines)
+    assert refusal(tmp_path / "own.csv") == f"own.csv: not UTF-8 at byte {at}: save it as UTF-8"
+
+
+@pytest.mark.parametrize("begin", [b"PK\x03\x04", b"\xd0\xcf\x11\xe0"])
+def test_an_excel_file_under_another_name_is_known(tmp_path: Path, begin: bytes) -> None:
+    (tmp_path / "own.csv").write_bytes(begin + b"\x14\x00\xff")
+    said = "own.csv: this is an Excel file: save it as CSV UTF-8"
+    assert refusal(tmp_path / "own.csv") == said
+
+
+def test_a_now_with_microseconds_is_told_to_the_minute(tmp_path: Path) -> None:
+    own = write(tmp_path / "own.csv", HEADER, "a,One.,2025-06-12T18:00Z")
+    now = datetime(2025, 6, 11, 18, 0, 1, 234567, tzinfo=UTC)
+    assert refusal(own, now=now).endswith("in the future of now, 2025-06-11 18:00+00:00")
 
 
 # --- round trip ----------------------------------------------------------------------------
