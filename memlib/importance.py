@@ -109,7 +109,7 @@ def weighted_kappa(first: ArrayLike, second: ArrayLike) -> float:
     if min(x.min(), y.min()) == max(x.max(), y.max()):
         return 0.0
     by_chance = x.var() + y.var() + (x.mean() - y.mean()) ** 2  # the mean over all pairs
-    return float(1 - np.mean((x - y) ** 2) / by_chance)
+    return max(-1.0, float(1 - np.mean((x - y) ** 2) / by_chance))
 
 
 def top_three_changes(
@@ -125,8 +125,10 @@ def top_three_changes(
     top_k    1 or more
     returns  Moves: each rated card down by 1 and up by 1, unless that leaves 1 to 10; by row,
              then step; `changed.mean()` is the share
-    Another order of the same cards at the top is no change: all of them are injected.
-    Raises ValueError for a rating outside 1 to 10, a top_k below 1.
+    Another order of the same cards at the top is no change: all of them are injected. Where no card
+    is rated there are no moves, and no share either: look at `changed.size` before its mean.
+    Raises ValueError for a rating outside 1 to 10, a top_k below 1, an `order` that gives no
+    distinct row numbers.
     Source: this course; the top three of *Scoring beyond similarity*, table (c).
 
     >>> moves = top_three_changes([5, 5, 3], lambda r: (-r).argsort(kind="stable"), top_k=1)
@@ -134,10 +136,15 @@ def top_three_changes(
     [True, False, False, True, False, False]
     """
     ratings = numbers("rating", rating, **_SCALE)
-    k = int(numbers("top_k", top_k, low=1, ndim=0))
+    k, n = int(numbers("top_k", top_k, low=1, ndim=0)), len(ratings)
 
     def top(changed: Floats) -> set[int]:
-        return {int(row) for row in np.asarray(order(changed))[:k]}
+        rows = np.asarray(order(changed))
+        if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+            raise ValueError(f"order gave {rows!r:.80}: must be row numbers, best first")
+        if len(set(rows.tolist())) < len(rows) or not set(rows.tolist()) <= set(range(n)):
+            raise ValueError(f"order gave {rows!r:.80}: must be distinct row numbers below {n}")
+        return {int(row) for row in rows[:k]}
 
     before, moves = top(ratings.copy()), []
     for row, step in ((row, step) for row in range(len(ratings)) for step in (-1, 1)):

@@ -10,6 +10,7 @@ from memlib.checks import Floats, numbers, same_length
 
 PENALTY = 0.001  # keeps weights small where the questions cannot tell
 STEPS = 100
+LARGEST = 1e6  # of a part: beyond it the curvature is lost in rounding
 
 
 def listwise_loss(
@@ -29,7 +30,7 @@ def listwise_loss(
     penalty   0 or more
     returns   0 or more; lower is better
     Raises ValueError for no questions, lengths that differ, a question without a relevant card, a
-    row that is not there, a value not finite.
+    row that is not there, a value not finite, a part beyond ±1,000,000.
     Source: ListNet with top-one probabilities, Cao et al. 2007.
 
     >>> round(listwise_loss([0.0], [[[1.0, 0.0]]], [[0]]), 3)
@@ -100,7 +101,7 @@ def _checked(parts: Sequence[ArrayLike], relevant: Sequence[Collection[int]]) ->
         raise ValueError("parts is empty: there must be at least one question")
     asked: Asked = []
     for i, (values, rows) in enumerate(zip(parts, relevant, strict=True)):
-        x = numbers(f"parts[{i}]", values, ndim=2)
+        x = numbers(f"parts[{i}]", values, low=-LARGEST, high=LARGEST, ndim=2)
         if asked and len(x) != len(asked[0][0]):
             raise ValueError(f"lengths differ: parts[0] {len(asked[0][0])}, parts[{i}] {len(x)}")
         if len(rows) == 0:

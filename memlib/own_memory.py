@@ -64,6 +64,7 @@ def card_methods(
     age = numbers("hours", hours, low=0, ndim=1, like=dense)
     matters = numbers("importance", importance, low=0, high=1, ndim=1, like=dense)
     same_length(**signals, hours=age, importance=matters)
+    _pins(pinned, dense, len(age))
 
     def fresh(days: float) -> Floats:
         return recency_by_half_life(age / 24, days, pinned)
@@ -116,6 +117,10 @@ def scorer(
     array([0.6, 0.8])
     """
     same_length(texts=texts, vectors=vectors, names=names)
+    age = numbers("hours", hours, low=0, ndim=1)
+    matters = numbers("importance", importance, low=0, high=1, ndim=1, like=hours)
+    same_length(vectors=vectors, hours=age, importance=matters)
+    _pins(pinned, hours, len(age))
     lengths = np.linalg.norm(numbers("vectors", vectors, ndim=2), axis=1)
     for row in np.flatnonzero(np.abs(lengths - 1) > 1e-3):
         raise ValueError(f"vectors[{row}] has length {lengths[row]:g}: must be a unit vector")
@@ -237,7 +242,10 @@ def questions_needed(differences: ArrayLike, points: float = 2.0) -> int:
     if len(gaps) < 2:
         raise ValueError(f"differences has {len(gaps)} value(s): one has no spread, give two")
     root = (Z_TEST + Z_POWER) * float(gaps.std(ddof=1)) / target
-    return max(1, ceil(root * root - ROUNDING))
+    needed = root * root
+    if not np.isfinite(needed):
+        raise ValueError(f"points is {target!r}: too small for these differences")
+    return max(1, ceil(needed - ROUNDING))
 
 
 def _rows(name: Hashable, wanted: Collection[str], where: Mapping[str, int]) -> set[int]:
@@ -247,6 +255,12 @@ def _rows(name: Hashable, wanted: Collection[str], where: Mapping[str, int]) -> 
         if card not in where:
             raise ValueError(f"exam {name} wants {card!r}: no card has that id")
     return {where[card] for card in wanted}
+
+
+def _pins(pinned: ArrayLike, like: object, n: int) -> None:
+    pins = numbers("pinned", pinned, low=0, high=1, like=like)
+    if pins.shape not in ((), (n,)):
+        raise ValueError(f"pinned has shape {pins.shape}: must be one value, or one a card ({n})")
 
 
 def _days(days: float) -> str:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,13 +38,14 @@ def in_context(
     texts          n texts in order;  groups  n labels, for example the session of each
     before, after  how many neighbours, 0 or more
     returns        n texts
-    Raises ValueError for lengths that differ or a negative count.
+    Raises ValueError for lengths that differ, a negative count, a lone text, a NaN as label.
     Source: this course; passage retrieval with overlapping windows, Callan 1994.
 
     >>> in_context(["How is Miso?", "Asleep.", "Bye!"], [1, 1, 2])
     ['How is Miso?\\nAsleep.', 'How is Miso?\\nAsleep.', 'Bye!']
     """
     n = same_length(texts=texts, groups=groups)
+    texts, groups = _rows("texts", texts), _labels(groups)
     for name, count in (("before", before), ("after", after)):
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise ValueError(f"{name} is {count!r}: must be a whole number, 0 or more")
@@ -58,13 +60,14 @@ def by_group(texts: Sequence[str], groups: Sequence[Hashable]) -> tuple[list[str
 
     texts    n texts;  groups  n labels
     returns  one text a group in order of appearance; n row numbers into them
-    Raises ValueError for lengths that differ.
+    Raises ValueError for lengths that differ, a lone text, a NaN as label.
     Source: this course: a session is about something, also where one of its turns does not say it.
 
     >>> by_group(["Hi.", "The cat is ill.", "Bye!"], [1, 1, 2])
     (['Hi.\\nThe cat is ill.', 'Bye!'], [0, 0, 1])
     """
     same_length(texts=texts, groups=groups)
+    texts, groups = _rows("texts", texts), _labels(groups)
     number = {label: row for row, label in enumerate(dict.fromkeys(groups))}
     held: list[list[str]] = [[] for _ in number]
     for text, label in zip(texts, groups, strict=True):
@@ -291,6 +294,7 @@ def feedback_terms(
     """
     s = numbers("scores", scores, ndim=1)
     same_length(documents=documents, scores=s)
+    documents = _rows("documents", documents)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"count is {count!r}: must be a whole number, 1 or more")
     known = set(asked)
@@ -298,6 +302,21 @@ def feedback_terms(
         word for row in _best(s, top) for word in dict.fromkeys(documents[row]) if word not in known
     )
     return sorted(held, key=lambda word: -held[word] * idf.get(word, 0.0))[:count]
+
+
+def _rows(name: str, values: Sequence[Any]) -> list[Any]:
+    """By place, whatever labels a column of pandas has."""
+    if isinstance(values, str):
+        raise ValueError(f"{name} is the text {values!r:.80}: give a list")
+    return list(values)
+
+
+def _labels(groups: Sequence[Hashable]) -> list[Hashable]:
+    labels = _rows("groups", groups)
+    for row, label in enumerate(labels):
+        if label != label:
+            raise ValueError(f"groups[{row}] is {label!r}: must be a label")
+    return labels
 
 
 def _best(scores: Floats, top: int) -> NDArray[np.intp]:

@@ -284,3 +284,10 @@ def test_moves_agree_with_the_oracle(ratings: list[float], top_k: int) -> None:
     assert found == oracle.top_three_changes(
         ratings, lambda values: [5.5 if np.isnan(v) else v for v in values], top_k
     )
+
+
+def test_an_order_that_is_none_is_refused() -> None:
+    for wrong in ([0, 0], [0, 2], [0.5, 1.0], [[0, 1]]):
+        with pytest.raises(ValueError, match=r"^order gave .*row numbers"):
+            top_three_changes([5, 5], lambda r, wrong=wrong: wrong)
+    assert top_three_changes([float("nan")], lambda r: [0]).changed.size == 0

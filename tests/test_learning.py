@@ -300,3 +300,8 @@ REFUSED: list[tuple[Call, str]] = [
 @pytest.mark.parametrize(("call", "message"), REFUSED)
 def test_a_refusal_names_argument_row_and_value(call: Call, message: str) -> None:
     check_refusal(call, message)
+
+
+def test_parts_that_no_curvature_can_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^parts\[0\]\[0, 0\] is 10000000.0: must be at most"):
+        fit_weights([[[1e7, 0.0]]], [[0]])

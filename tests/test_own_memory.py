@@ -324,7 +324,7 @@ REFUSED: list[tuple[Call, str]] = [
     (methods(pinned=[2, 0]), "pinned[0] is 2.0: must be at most 1"),
     (indexed(texts=TEXTS[:2]), "lengths differ: texts 2, vectors 4, names 4"),
     (indexed(vectors=2 * UNITS), "vectors[0] has length 2: must be a unit vector"),
-    (indexed(hours=[1]), "lengths differ: dense 4, bm25 4, entity 4, hours 1, importance 4"),
+    (indexed(hours=[1]), "lengths differ: vectors 4, hours 1, importance 4"),
     (lambda: recalls(exam(), ["a"], varied), "exam is empty: there is nothing to count"),
     (asked(("a",), ["a"], {"m": [1]}, ()), "ks is empty: there is nothing to count"),
     (asked(("a",), ["a"], {"m": [1]}, (1, 0)), "ks[1] is 0: must be a whole number, 1 or more"),
@@ -358,3 +358,15 @@ REFUSED: list[tuple[Call, str]] = [
 def test_a_refusal_names_argument_row_and_value(call: Call, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         call()
+
+
+def test_pins_and_tiny_points_are_checked() -> None:
+    cards = [0.7, 0.6], [0, 2], [0, 0], [1, 99], [0.5, 0.5]
+    with pytest.raises(ValueError, match=r"^pinned has shape \(3,\)"):
+        card_methods(*cards, pinned=[True, False, True])
+    with pytest.raises(ValueError, match=r"^pinned\[0\] is 2.0"):
+        card_methods(*cards, pinned=[2, 0])
+    with pytest.raises(ValueError, match=r"^hours\[0\] is -1.0"):
+        scorer(["a", "b"], np.eye(2, dtype=np.float32), [[], []], [-1, 2], [0.5, 0.5])
+    with pytest.raises(ValueError, match=r"^points is 1e-200: too small"):
+        questions_needed([0, 1], 1e-200)

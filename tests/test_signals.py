@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -403,3 +404,16 @@ def test_a_count_must_be_a_whole_number(bad: int) -> None:
     check_refusal(lambda: feedback_query([1, 0], ONE, [1], bad), f"top {rule}")
     check_refusal(lambda: feedback_terms([["a"]], [1], [], {}, bad), f"top {rule}")
     check_refusal(lambda: feedback_terms([["a"]], [1], [], {}, 1, bad), f"count {rule}")
+
+
+def test_labels_of_pandas_do_not_matter_and_lone_texts_and_nan_are_refused() -> None:
+    texts, groups = pd.Series(["a", "b", "c"], [5, 1, 0]), pd.Series([1, 1, 2], [5, 1, 0])
+    assert in_context(texts, groups) == ["a\nb", "a\nb", "c"]
+    assert by_group(texts, groups) == (["a\nb", "c"], [0, 0, 1])
+    worded = pd.Series([["cat", "vet"], ["rent"]], [7, 9])
+    assert feedback_terms(worded, [1, 0], ["cat"], {"vet": 2.0}, top=1) == ["vet"]
+    for function in (in_context, by_group):
+        with pytest.raises(ValueError, match=r"^texts is the text 'ab': give a list"):
+            function("ab", [1, 1])
+        with pytest.raises(ValueError, match=r"^groups\[1\] is nan: must be a label"):
+            function(["a", "b"], [1, float("nan")])

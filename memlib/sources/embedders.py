@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from memlib.sources.cards import PUBLISHED_QUESTION
 from memlib.sources.data import data_path
-from memlib.sources.server import START, address, client, refusal, silence
+from memlib.sources.server import START, address, check_request, client, refusal, silence
 
 Role = Literal["query", "document"]
 Vectors = NDArray[np.float32]
@@ -272,10 +272,11 @@ class Ollama:
     """A model of an Ollama server, by default nomic-embed-text on this machine.
 
     host      address; None means OLLAMA_HOST, else 127.0.0.1:11434
-    timeout   seconds to wait for an answer; for a connection two at most
+    timeout   seconds to wait for an answer, between two packets; for a connection two at most
     prefixes  put "search_query: " or "search_document: " before each text; part of the id
     progress  show a bar after two seconds; a request holds up to 64 texts
-    A text is never cut. Every failure is one EmbedderUnavailable.
+    A text is never cut. Every failure is one EmbedderUnavailable; ValueError for a model that is no
+    name, or has spaces around it, and for a bad timeout.
 
     >>> Ollama("nomic-embed-text", prefixes=True).id
     'ollama:nomic-embed-text+prefixes'
@@ -289,8 +290,7 @@ class Ollama:
         prefixes: bool = False,
         progress: bool = False,
     ) -> None:
-        if not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-            raise ValueError(f"timeout is {timeout!r}: must be a positive number of seconds")
+        check_request(model, timeout)
         self.id = f"ollama:{model}{'+prefixes' if prefixes else ''}"
         self.model, self.timeout, self.prefixes = model, timeout, prefixes
         self.host, self.progress = address(host), progress
@@ -375,5 +375,5 @@ def choose(name: str) -> Embedder:
         return makers[name]()
     server, _, model = str(name).partition(":")
     if server == "ollama" and model.strip():
-        return Ollama(model)
+        return Ollama(model.strip())
     raise ValueError(f"name is {name!r}: must be {', '.join(makers)} or ollama:MODEL")

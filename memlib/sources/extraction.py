@@ -1,10 +1,20 @@
 """Extraction: what a model is asked for when a card is written, and what is accepted back."""
 
 import json
+import re
+import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
+from memlib.bm25 import STOPWORDS
 from memlib.importance import HIGHEST_RATING, LOWEST_RATING, RUBRIC
 from memlib.sources.cards import CATEGORIES, ENTITY_TYPES
 
@@ -38,25 +48,71 @@ _EXPECTED = {
 }
 _OBJECT = "must be one JSON object and nothing around it"
 
+LONGEST_FACT = 300  # characters
+NO_SPACES = (  # Thai, Lao, Burmese, Khmer, kana, Chinese characters: no spaces between words
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
+_WORD = re.compile(rf"[{NO_SPACES}]|[^\W{NO_SPACES}]+")
+_JOINERS = "\u200c\u200d"  # between letters of Persian or Hindi, and in emoji
+_BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"  # letters and marks that look like nothing
+
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _visible(text: str) -> str:
+    for at, letter in enumerate(text):
+        near = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+        if letter in _JOINERS and len(near) == 2 and not any(map(str.isascii, near)):
+            continue
+        if letter in _BLANK or unicodedata.category(letter) in ("Cc", "Cf", "Zl", "Zp"):
+            raise ValueError("must be one line, without characters that nobody sees")
+    return text
+
+
+def _sentence(text: str) -> str:
+    if len(text) > LONGEST_FACT:
+        raise ValueError(f"must be a sentence of {LONGEST_FACT} characters at most")
+    words = _WORD.findall(text.casefold())
+    if len(words) < 2 or all(word in STOPWORDS or not word.isalnum() for word in words):
+        raise ValueError("must be a sentence: two words at least, one that says something")
+    if text[0] in ">{[<|`":
+        raise ValueError("must be a sentence, no quoted line, no JSON, no markup")
+    return _visible(text)
+
+
+def _name(text: str) -> str:
+    if not any(map(str.isalnum, text)):
+        raise ValueError("must be a name")
+    return _visible(text)
 
 
 class Entity(BaseModel):
     """A named thing in a fact."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    name: _Text
+    name: Annotated[_Text, AfterValidator(_name)]
     type: Literal[ENTITY_TYPES]  # type: ignore[valid-type]  # the closed list of cards.py
 
 
+def _once(entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
+    names = [unicodedata.normalize("NFKC", entity.name).casefold() for entity in entities]
+    if len(set(names)) < len(names):
+        raise ValueError("must hold each name once")
+    return entities
+
+
 class Extraction(BaseModel):
-    """What one reply must hold: exactly these four fields."""
+    """What one reply must hold: exactly these four fields.
+
+    fact  one line of at most 300 characters, with two words or more, one of them no stop word
+    No field holds a control character or one that nobody sees; no name stands twice.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    fact: _Text
+    fact: Annotated[_Text, AfterValidator(_sentence)]
     category: Literal[CATEGORIES]  # type: ignore[valid-type]
     importance: Annotated[int, Field(strict=True, ge=LOWEST_RATING, le=HIGHEST_RATING)]
-    entities: tuple[Entity, ...]
+    entities: Annotated[tuple[Entity, ...], AfterValidator(_once)]
 
 
 class ReplyError(ValueError):
@@ -73,6 +129,8 @@ def fill_prompt(prompt: str, conversation: str) -> str:
     >>> fill_prompt("Talk:\\n{conversation}", "Maya: hi\\n\\nSam: hello")
     'Talk:\\n> Maya: hi\\n> Sam: hello'
     """
+    if not isinstance(conversation, str):
+        raise ValueError(f"conversation is {_told(conversation)}: must be a str")
     lines = [line for line in conversation.splitlines() if line.strip()]
     if not lines:
         raise ValueError(f"conversation is {conversation!r}: must not be empty")
@@ -113,7 +171,8 @@ pets, food, health, home, work, money, travel, leisure, errands
         known = Extraction.model_fields if name == field else Entity.model_fields
         told = f"{_told(field)} is {_told(first['input'])}: no such field, only {', '.join(known)}"
         raise ReplyError(told, text)
-    raise ReplyError(f"{field} is {_told(first['input'])}: {_EXPECTED[name]}", text)
+    rule = str(first["ctx"]["error"]) if first["type"] == "value_error" else _EXPECTED[name]
+    raise ReplyError(f"{field} is {_told(first['input'])}: {rule}", text)
 
 
 def _json_object(text: object) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Extractor: asks a model for an extraction, checks what comes back, stores nothing by itself."""
 
 import json
-import math
 import re
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from memlib.sources.extraction import (
     parse_reply,
     reply_schema,
 )
-from memlib.sources.server import address, client, refusal, silence
+from memlib.sources.server import address, check_request, client, refusal, silence
 from memlib.sources.suspicion import suspicions, ungrounded
 
 CHAT_MODEL = "llama3.2"
@@ -66,7 +65,8 @@ def extract(
 
     conversation  1 to 8,000 characters
     host          address; None means OLLAMA_HOST, else 127.0.0.1:11434
-    timeout       seconds to wait for each reply; for a connection two at most
+    timeout       seconds to wait for each reply, between two packets: a server that trickles takes
+                  longer; for a connection two at most
     attempts      how often to ask; from the second time on the model is told what was wrong
     returns       Extracted: read its `suspicions` before anything is stored, or use `card_fields`
     Raises ExtractionError when every reply was refused, ExtractorUnavailable for all that can go
@@ -77,9 +77,8 @@ def extract(
     if len(conversation) > LONGEST_CONVERSATION:
         most = f"{LONGEST_CONVERSATION} at most"
         raise ValueError(f"conversation has {len(conversation)} characters: {most}, cut it")
-    if not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise ValueError(f"timeout is {timeout!r}: must be a positive number of seconds")
-    if not isinstance(attempts, int) or attempts < 1:
+    check_request(model, timeout)
+    if not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 1:
         raise ValueError(f"attempts is {attempts!r}: must be a whole number, 1 or more")
     where, refused = address(host), list[Refused]()
     if reason := silence(where, timeout):

@@ -15,7 +15,9 @@ def reembed(store: Store, embedder: Embedder, progress: bool = False) -> int:
     old ones only. Stopped at any point (a KeyboardInterrupt, a kill, a server that leaves), call it
     again: what waits is not embedded twice. Cards that others add, edit or delete meanwhile are
     seen. 0 if the vectors are this embedder's already.
-    Raises EmbedderUnavailable, StoreError.
+    Raises EmbedderUnavailable, StoreError; ValueError for an id that is no text or has whitespace
+    around it (nothing is embedded then), and for another dimension than an earlier run's (the
+    message says what to do).
 
     >>> from datetime import UTC, datetime
     >>> from pathlib import Path
@@ -27,15 +29,19 @@ def reembed(store: Store, embedder: Embedder, progress: bool = False) -> int:
     ...     reembed(store, Bundled()), store.embedder_id
     (1, 'all-MiniLM-L6-v2-int8')
     """
+    model = embedder.id
+    if not isinstance(model, str) or not model or model != model.strip():
+        said = "must be a text, without whitespace around it"
+        raise ValueError(f"embedder.id is {model!r}: {said}")
     made = 0
     while True:
-        missing = list(store.unstaged(embedder.id).items())
-        if not missing and store.use_staged(embedder.id):
+        missing = list(store.unstaged(model).items())
+        if not missing and store.use_staged(model):
             return made
         total = len(store.cards(forgotten=True))
         with progress_bar(total, progress, total - len(missing), delay_seconds=0) as count:
             for at in range(0, len(missing), BATCH):
                 texts = dict(missing[at : at + BATCH])
-                store.stage(embedder.id, texts, embedder.embed(list(texts.values()), "document"))
+                store.stage(model, texts, embedder.embed(list(texts.values()), "document"))
                 made += len(texts)
                 count(len(texts))

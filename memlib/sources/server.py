@@ -3,6 +3,7 @@
 Every connection is made here, so that nothing waits longer for a server than these limits.
 """
 
+import math
 import os
 from contextlib import suppress
 from threading import Thread
@@ -26,9 +27,28 @@ def address(host: str | None = None) -> str:
     return host or os.environ.get("OLLAMA_HOST") or DEFAULT_HOST
 
 
+def check_request(model: object, timeout: object) -> None:
+    """Refuse what no server can be asked for, before it is asked: ValueError.
+
+    model    name of a model: a str, not empty, without outer whitespace
+    timeout  seconds, above 0 and finite; True is no number
+
+    >>> check_request(" ", 30)
+    Traceback (most recent call last):
+    ValueError: model is ' ': must be the name of a model, without spaces around it
+    """
+    if not isinstance(model, str) or not model or model != model.strip():
+        said = "must be the name of a model, without spaces around it"
+        raise ValueError(f"model is {model!r}: {said}")
+    number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+    if not number or not 0 < timeout < math.inf:  # type: ignore[operator]
+        raise ValueError(f"timeout is {timeout!r}: must be a positive number of seconds")
+
+
 def client(host: str, timeout: float) -> "Client":
     """Return a client that waits `timeout` seconds for an answer, for a connection two at most.
 
+    The time is counted between two packets: a server that trickles its answer takes longer.
     Close it, or use it in a `with`. Raises ImportError without the package ollama, and whatever
     the client raises for an impossible address.
 

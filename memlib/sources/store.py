@@ -176,7 +176,8 @@ class Store:
 
         texts    id -> the text that was embedded; if it changed meanwhile, its vector is left out
         vectors  shape (n, d), in the order of texts
-        Raises ValueError for another dimension than that of the vectors that wait already.
+        Raises ValueError for another dimension than that of the vectors of this embedder that wait
+        already: `drop_staged` wipes them.
         """
         matrix = vector_rows(vectors, len(texts))
         model = record_field("vectors", "embedder_id", embedder_id)
@@ -187,13 +188,17 @@ class Store:
             for (held,) in self._db.rows(size, [model]):
                 if held != matrix.shape[1]:
                     said = f"vectors have {matrix.shape[1]} dimensions, those that wait {held}"
-                    raise ValueError(said)
+                    todo = f"store.drop_staged({model!r}) wipes them, then start anew"
+                    raise ValueError(f"{self._db.path.name}, embedder {model!r}: {said}: {todo}")
             for (id, text), vector in zip(texts.items(), matrix, strict=True):
                 new = {"id": id, "text": text, "model": model, "vector": vector.tobytes()}
                 self._db.run(insert, new)
 
     def use_staged(self, embedder_id: str) -> bool:
-        """Put the vectors that wait in place of all others at once; False while one is missing."""
+        """Put the vectors that wait in place of all others at once; False while one is missing.
+
+        What waits of other embedders goes on waiting: `drop_staged` wipes it.
+        """
         switch = """UPDATE cards SET embedder_id = :model, vector =
             (SELECT vector FROM staged WHERE id = cards.id AND embedder_id = :model)
             WHERE embedder_id <> :model"""
@@ -201,8 +206,13 @@ class Store:
             if self._unstaged(embedder_id):
                 return False
             self._db.run(switch, {"model": embedder_id})
-            self._db.run("DELETE FROM staged")
+            self._db.run("DELETE FROM staged WHERE embedder_id = :model", {"model": embedder_id})
             return True
+
+    def drop_staged(self, embedder_id: str) -> None:
+        """Wipe the vectors of this embedder that wait (`stage`); those in use stay."""
+        with self._db.transaction():
+            self._db.run("DELETE FROM staged WHERE embedder_id = :model", {"model": embedder_id})
 
     def touch(self, ids: Ids, now: datetime) -> None:
         """Restart the clocks of these cards and count a view of each; no clock ever runs back."""

@@ -414,6 +414,15 @@ def test_a_change_of_dimension_is_refused(server):
     assert "shape (1, 383) instead of (1, 384)" in refusal(ollama, ["Poppy"])
 
 
+@pytest.mark.parametrize("model", [None, "", " ", 3, " x", "x\n"])
+def test_a_model_that_is_no_name_is_refused_at_once(model):
+    with pytest.raises(ValueError, match=r"^model is .*: must be the name of a model, without"):
+        Ollama(model)
+    with pytest.raises(ValueError, match=r"^timeout is True: must be a positive number"):
+        Ollama(timeout=True)
+    assert choose("ollama: x ").id == "ollama:x"
+
+
 def test_a_slow_answer_ends_at_the_timeout(server):
     server.fault, server.seconds = "slow", 3
     start = time.monotonic()

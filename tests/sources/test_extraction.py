@@ -27,6 +27,10 @@ GOOD = {
 TEXT = json.dumps(GOOD, ensure_ascii=False)
 RATING = "must be a whole number from 1 to 10"
 OBJECT = "must be one JSON object and nothing around it"
+SAYS = "must be a sentence: two words at least, one that says something"
+QUOTED = "must be a sentence, no quoted line, no JSON, no markup"
+LINE = "must be one line, without characters that nobody sees"
+TWO = "Maya: I run.\nSam: So."
 LISTED = 'must be a list of {"name", "type"}'
 ONE_OF = "must be one of " + ", ".join(CATEGORIES)
 
@@ -54,6 +58,20 @@ def test_spaces_around_the_object_and_the_fact_do_no_harm() -> None:
     assert (found.fact, found.entities) == ("Maya runs.", ())
 
 
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "玛雅对花生过敏。",
+        "مایا می\u200cدود.",
+        "Maya's 👨\u200d👩\u200d👧 runs.",
+        "मैं क्\u200dष पढ़ती हूँ।",
+        "x " * 150,
+    ],
+)
+def test_facts_of_other_scripts_and_of_300_characters_are_taken(fact: str) -> None:
+    assert parse_reply(reply(fact=fact, entities=[])).fact == fact.strip()
+
+
 @pytest.mark.parametrize("rating", [1, 10])
 def test_both_ends_of_the_scale_are_ratings(rating: int) -> None:
     assert parse_reply(reply(importance=rating)).importance == rating
@@ -75,6 +93,33 @@ REFUSED = {
     "empty fact": (reply(fact=""), "fact is '': must be a sentence"),
     "blank fact": (reply(fact=" \n"), "fact is ' \\n': must be a sentence"),
     "fact of half a character": (reply(fact="\ud83d"), "fact is '\\ud83d': must be a sentence"),
+    "fact of one mark": (reply(fact="."), f"fact is '.': {SAYS}"),
+    "fact of one picture": (reply(fact="🎂"), f"fact is '🎂': {SAYS}"),
+    "fact of one word": (reply(fact="Tea."), f"fact is 'Tea.': {SAYS}"),
+    "fact of stop words": (reply(fact="it is the of"), f"fact is 'it is the of': {SAYS}"),
+    "fact in quotes": (reply(fact="> Maya: I run."), f"fact is '> Maya: I run.': {QUOTED}"),
+    "fact in JSON": (reply(fact='{"fact": "a b"}'), f'fact is \'{{"fact": "a b"}}\': {QUOTED}'),
+    "fact with a NUL": (reply(fact="Maya r\0uns."), f"fact is 'Maya r\\x00uns.': {LINE}"),
+    "fact that colours": (
+        reply(fact="Maya \x1b[2J runs."),
+        f"fact is 'Maya \\x1b[2J runs.': {LINE}",
+    ),
+    "fact with nothing": (reply(fact="Ma\u200bya runs."), f"fact is 'Ma\\u200bya runs.': {LINE}"),
+    "fact of two lines": (reply(fact="Maya: I run.\nSam: So."), f"fact is {TWO!r}: {LINE}"),
+    "long fact": (
+        reply(fact="Maya runs. " * 600),
+        f"fact is {('Maya runs. ' * 600)!r:.79}…: must be a sentence of 300 characters at most",
+    ),
+    "name that nobody sees": (
+        reply(entities=[{"name": "\u200b", "type": "person"}]),
+        "entities[0].name is '\\u200b': must be a name",
+    ),
+    "name that stands twice": (
+        reply(entities=[{"name": "Zoë", "type": "person"}, {"name": "ZOË", "type": "pet"}]),
+        'entities is [{"name": "Zo\\u00eb", "type": "person"}, '
+        '{"name": "ZO\\u00cb", "type": "pet"}]: '
+        "must hold each name once",
+    ),
     "unknown category": (reply(category="bees"), f"category is 'bees': {ONE_OF}"),
     "category in capitals": (reply(category="Friends"), f"category is 'Friends': {ONE_OF}"),
     "entities in a string": (reply(entities="Zoë"), f"entities is 'Zoë': {LISTED}"),

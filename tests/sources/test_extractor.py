@@ -33,6 +33,7 @@ SAID = {row["id"]: row["conversation"] for row in OURS["extractions"]}
 REPLIES = {row["id"]: row["reply"] for row in OURS["extractions"]}
 TALK, GOOD = SAID["sam-asthma"], REPLIES["sam-asthma"]
 BAD = GOOD.replace('"importance": 9', '"importance": 11')
+NAMED = "must be the name of a model, without spaces around it"
 NOW = datetime(2025, 6, 11, 18, tzinfo=UTC)
 
 
@@ -250,6 +251,15 @@ def test_a_live_model_is_one_that_chats(server, monkeypatch):
         ({"timeout": 0}, "timeout is 0: must be a positive number of seconds"),
         ({"timeout": float("nan")}, "timeout is nan: must be a positive number of seconds"),
         ({"timeout": None}, "timeout is None: must be a positive number of seconds"),
+        ({"timeout": True}, "timeout is True: must be a positive number of seconds"),
+        ({"model": None}, f"model is None: {NAMED}"),
+        ({"model": ""}, f"model is '': {NAMED}"),
+        ({"model": " x"}, f"model is ' x': {NAMED}"),
+        ({"conversation": None}, "conversation is null: must be a str"),
+        ({"conversation": 3}, "conversation is 3: must be a str"),
+        ({"conversation": ["Maya: hi"]}, 'conversation is ["Maya: hi"]: must be a str'),
+        ({"conversation": b"hi"}, "conversation is \"b'hi'\": must be a str"),
+        ({"attempts": True}, "attempts is True: must be a whole number, 1 or more"),
         ({"attempts": 0}, "attempts is 0: must be a whole number, 1 or more"),
         ({"attempts": 2.0}, "attempts is 2.0: must be a whole number, 1 or more"),
     ],

@@ -253,7 +253,28 @@ def test_two_changes_at_once_do_not_mix(store) -> None:
     other.id = "other"
     assert reembed(store, other) == 208
     assert store.embedder_id == "other"
-    assert store.use_staged("toy") is False  # what the first left was dropped
+    assert store.use_staged("toy") is False  # what the first left goes on waiting
+    assert reembed(store, Toy()) == 208 - 2 * BATCH
+
+
+@pytest.mark.parametrize("id", [" toy", "toy\n", "", " ", None, 3])
+def test_an_id_that_would_never_be_found_again_is_refused_before_anything(store, id) -> None:
+    toy = Toy()
+    toy.id = id
+    with pytest.raises(ValueError, match=r"^embedder.id is .*: must be a text, without white"):
+        reembed(store, toy)
+    assert toy.asked == []
+
+
+def test_a_model_that_changed_its_dimension_is_told_the_way_out(store) -> None:
+    before = in_use(store)
+    store.stage("toy", dict(list(store.unstaged("toy").items())[:2]), [[1, 2, 3], [4, 5, 6]])
+    told = r"^cards.db, embedder 'toy': vectors have 2 .* wait 3: store.drop_staged\('toy'\) wipes"
+    with pytest.raises(ValueError, match=told):
+        reembed(store, Toy())
+    store.stage("other", {"vinyl": CARDS.at["vinyl", "text"]}, [[1]])
+    store.drop_staged("toy")
+    assert in_use(store) == before and "vinyl" not in store.unstaged("other")
     assert reembed(store, Toy()) == 208
 
 
