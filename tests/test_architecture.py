@@ -28,14 +28,14 @@ FORMULAS = {name for name, floor in FLOORS.items() if floor == 1} | {
 HANDED_IN = {"sources.store", "sources.embedders"}  # what the librarian is given, never imports
 LONGEST = {  # all others 150 lines
     "sources.embedders": 390,  # four embedders behind one protocol, and what one cannot read
-    "sources.cards": 320,  # every field of a card file checked by itself
+    "sources.cards": 340,  # every field of a card file checked by itself
     "sources.records": 220,  # the store's own fields, its tables, its clocks
-    "sources.store": 370,  # every change that a card can undergo
-    "__main__": 450,  # two commands, each option checked; what may go wrong while printing
+    "sources.store": 380,  # every change that a card can undergo
+    "__main__": 470,  # two commands, each option checked; what may go wrong while printing
     "recency": 160,  # two forms, their inverses, and every refusal of a time
     "show.tables": 160,
     "show.plots": 200,
-    "show.playground": 420,  # thirty controls, two files read and two written, all on one page
+    "show.playground": 430,  # thirty controls, two files read and two written, all on one page
     "show.comparison": 190,  # every part, who is picked, and why the others are not
     "show.configuration": 180,  # every refusal of a finding that does not fit
     "show.side_by_side": 240,
@@ -44,12 +44,16 @@ LONGEST = {  # all others 150 lines
     "ranking": 250,
     "librarian": 330,  # search, sweep and review share one table of features and one store
     "evaluation": 200,
-    "own_memory": 270,  # fourteen ways of scoring, their recalls, their differences
+    "own_memory": 280,  # fourteen ways of scoring, their recalls, their differences
     "measure_survivors": 320,  # six tables, and those on changing facts
     "sources.dialogue": 180,
+    "sources.extraction": 210,  # prompts, schema, and every refusal of a reply
+    "sources.suspicion": 210,  # what a conversation may order, what a fact may not hold
+    "show.shelf": 160,
+    "importance": 160,
     "sources.extractor": 210,  # one call, its retries, and what may become a card
     "measure_locomo": 240,  # three tables, the pairs compared, and the command
-    "signals": 320,  # eleven ideas, each a small function
+    "signals": 330,  # eleven ideas, each a small function
     "ideas": 260,  # every idea as a part of one score
     "leaderboard": 200,
     "bm25": 240,  # four tokenizers and the index
