@@ -229,13 +229,7 @@ def rrf(asked: Asked, names: Sequence[str]) -> Floats:
 
 def diverse(asked: Asked, scores: Floats, diversity: str) -> Floats:
     """The scores' order after MMR or the duplication penalty, as scores: the best n, then n − 1."""
-    picked = pick_diverse(
-        scores,
-        asked.ready.turns,
-        asked.ready.ids,
-        DEEPEST,
-        diversity,
-    )
+    picked = pick_diverse(scores, asked.ready.turns, asked.ready.ids, DEEPEST, diversity)
     order = np.full(len(scores), -np.inf)
     order[picked.rows] = -np.arange(len(picked.rows), dtype=np.float64)
     return order

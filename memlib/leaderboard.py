@@ -18,7 +18,6 @@ BASELINE = "weighted sum"
 SIGNALS = ("similarity", "BM25", "who said it")
 START = ("similarity", "BM25", "speaker match")  # what each single idea is added to
 Weights = Mapping[str, float]
-Score = Callable[[Asked], Floats]
 
 
 class Method(NamedTuple):

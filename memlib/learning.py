@@ -82,10 +82,10 @@ def fit_weights(
     return weights
 
 
-Asked = list[tuple[Floats, list[int]]]  # of each question: its parts, its relevant rows
+_Questions = list[tuple[Floats, list[int]]]  # of each question: its parts, its relevant rows
 
 
-def _loss(weights: Floats, asked: Asked, penalty: float) -> float:
+def _loss(weights: Floats, asked: _Questions, penalty: float) -> float:
     scored = [(weights @ x, rows) for x, rows in asked]
     losses = [_log_sum(scores) - scores[rows].mean() for scores, rows in scored]
     return float(np.mean(losses) + penalty * weights @ weights)
@@ -96,10 +96,10 @@ def _log_sum(scores: Floats) -> float:
     return float(top + np.log(np.exp(scores - top).sum()))
 
 
-def _checked(parts: Sequence[ArrayLike], relevant: Sequence[Collection[int]]) -> Asked:
+def _checked(parts: Sequence[ArrayLike], relevant: Sequence[Collection[int]]) -> _Questions:
     if same_length(parts=parts, relevant=relevant) == 0:
         raise ValueError("parts is empty: there must be at least one question")
-    asked: Asked = []
+    asked: _Questions = []
     for i, (values, rows) in enumerate(zip(parts, relevant, strict=True)):
         x = numbers(f"parts[{i}]", values, low=-LARGEST, high=LARGEST, ndim=2)
         if asked and len(x) != len(asked[0][0]):
