@@ -384,7 +384,7 @@ class Playground:
         template = widgets.HTML(_download("A CSV to begin with", "memories.csv", shelf.TEMPLATE))
         self.root = widgets.VBox(
             [
-                _row(self.source, self.cards_file, template, widgets.HTML(NAMES)),
+                _row(self.source, self.cards_file, template, widgets.HTML(NAMES + parts.ARROW)),
                 *(_row(self.about, self.progress), self.question),
                 *(_row(self.now, self.shown), self.message),
                 *(_row(self.groups, copy, reset), _row(*self.boxes.values()), self.output),

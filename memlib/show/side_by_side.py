@@ -92,7 +92,8 @@ def summary(a: pd.DataFrame, b: pd.DataFrame, most: int = 3) -> str:
     """What the comparison says, in plain text."""
     listed = [set(t.index[t["listed"] & (t["why"] == PICKED)]) for t in (a, b)]
     same = len(listed[0] & listed[1])
-    said = f"A picks {len(listed[0])}, B picks {len(listed[1])}; {same} are in both."
+    verb = "is" if same == 1 else "are"
+    said = f"A picks {len(listed[0])}, B picks {len(listed[1])}; {same} {verb} in both."
     moves = [move for move in movers(a, b) if move.part][:most]
     if not moves:
         return f"{said} No card listed moves."
@@ -199,8 +200,12 @@ def _left_out(mine: pd.DataFrame, theirs: pd.DataFrame) -> str:
     for id in dict.fromkeys([*dropped, *wanted]):
         card = mine.loc[id]
         why = f"rank {places[id]}" if card["why"] == LATER else str(card["why"])
-        said = f"“{_short(str(card['text']), 70)}” S {_number(float(card['at']))}, {why}"
-        rows.append(f"<li>{escape(said)}</li>")
+        short, at = (
+            _short(str(card["text"]), 70),
+            f"S\N{NO-BREAK SPACE}{_number(float(card['at']))}",
+        )
+        why = why.replace(" ", "\N{NO-BREAK SPACE}", 1)
+        rows.append(f"<li>{escape(f'“{short}” {at}, {why}')}</li>")
     return f"<ul>{''.join(rows)}</ul>" if rows else "nothing that the other picks"
 
 

@@ -47,7 +47,7 @@ def test_a_part_that_lifts_all_alike_moves_none() -> None:
 
 def test_the_summary_tells_picks_moves_and_their_cause() -> None:
     said = summary(A, B)
-    assert said.startswith("A picks 2, B picks 2; 1 are in both.")
+    assert said.startswith("A picks 2, B picks 2; 1 is in both.")
     assert "“card old” rises from 3 to 1: recency held it down in A" in said
     assert "“card new” falls from 1 to 3: recency held it up in A" in said
     assert summary(A, A).endswith("No card listed moves.")
@@ -99,7 +99,7 @@ def test_parts_below_0_stand_left_of_zero() -> None:
 def test_what_is_out_says_why() -> None:
     cut = A.assign(why=[PICKED, f"{BELOW} 1.2", LATER])
     html = render(cut, B)
-    out = html[html.index("A leaves out:") :]
+    out = html[html.index("A leaves out:") :].replace("\N{NO-BREAK SPACE}", " ")
     assert "“card mid” S 1.100, below the threshold 1.2" in out
     assert "“card old” S 0.900, rank 3" in out[: out.index("B leaves out:")]
     assert "“card new” S 0.500, rank 3" in out[out.index("B leaves out:") :]

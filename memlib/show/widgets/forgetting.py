@@ -81,7 +81,7 @@ def render(values: parts.Values, sets: Mapping[str, pd.DataFrame], cards: pd.Dat
     for row, word in enumerate(verdict[:ROWS]):
         term, fact = terms.iloc[row], escape(str(cards["text"][str(terms.index[row])]))
         cells = [fact, kind.iloc[row], f"{age.iloc[row]:.0f}"]
-        cells += [f"{term[name]:+.3f}" for name in NAMES]
+        cells += [f"{term[name]:+.3f}" if round(term[name], 3) else "0.000" for name in NAMES]
         body.append([*cells, f"{term['score']:.3f}", f"{policy.hard - term['score']:+.3f}", word])
     header = ("fact", "kind", "days", *NAMES, "score", "short of hard", "sweep")
     return parts.table(caption, header, body)
@@ -100,7 +100,7 @@ def explore(cards: pd.DataFrame, vectors: ArrayLike, now: datetime) -> Any:
     }
     controls["soft"] = parts.slider("soft from", M1_POLICY.soft, 0, 1, 0.01)
     controls["hard"] = parts.slider("hard from", M1_POLICY.hard, 0, 1, 0.01)
-    controls["ttl"] = parts.slider("TTLs times", 1, 0, 3, 0.1)
+    controls["ttl"] = parts.slider("TTLs, times", 1, 0, 3, 0.1)
     controls["likeness"] = parts.slider("a duplicate from cosine", 0, 0, 1, 0.01)
     controls["cards"] = parts.choice("cards", list(sets), next(iter(sets)))
     return parts.panel(lambda values: render(values, sets, cards), controls)

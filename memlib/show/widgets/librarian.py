@@ -111,7 +111,7 @@ def _dropped(side: str, found: _List, other: str, others: _List, question: Prepa
             rank = found.rows.index(row) + 1
             why = f"rank {rank}" if found.kept[row] else "below the threshold"
             lines.append(f"<li>{_text(question, row, 70)}: S {found.score[row]:.3f}, {why}</li>")
-    head = f"{side} drops of {other}'s prompt:" + ("" if lines else " nothing.")
+    head = f"In the prompt of {other}, not of {side}:" + ("" if lines else " nothing.")
     return f'<div style="{parts.INK}">{head}<ul>{"".join(lines)}</ul></div>'
 
 

@@ -1,5 +1,6 @@
 """What every widget shares: labelled controls, a table in HTML, errors that can be read."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -12,6 +13,12 @@ INK = "color: var(--jp-content-font-color1, #222);line-height:1.35"  # JupyterLa
 SCROLL = "overflow-x:auto;container-type:inline-size;width:0;min-width:100%"  # never over the page
 FACTS = ("fact", "card")  # columns of long text, which a narrow page must not squeeze
 WIDE = {"description_width": "12.5em"}
+ARROW = (  # of a drop-down; JupyterLab's is dark on dark in its dark theme
+    '<style>[data-jp-theme-light="false"] {--jp-widgets-dropdown-arrow: url("data:image/svg+xml,'
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E%3Cpath fill='%23ddd' "
+    "d='M4 6l5 5 5-5 1 1-6 6-6-6z'/%3E%3C/svg%3E\")}</style>"
+)
+NUMBER = re.compile(r"[+\-−]?[\d,]*\.?\d+%?|")  # or nothing: an empty cell of such a column
 
 Values = Mapping[str, Any]
 
@@ -62,13 +69,15 @@ def panel(render: Callable[[Values], str], controls: Mapping[str, Any]) -> Any:
     """
     start = {name: control.value for name, control in controls.items()}
     output = widgets.HTML()
+    look = ARROW if any(isinstance(c, widgets.Dropdown) for c in controls.values()) else ""
     reset = widgets.Button(description="Reset", tooltip="Back to the values at the start")
 
     def show(_: Any = None) -> None:
         try:
-            output.value = render({name: control.value for name, control in controls.items()})
+            made = render({name: control.value for name, control in controls.items()})
         except Exception as error:  # a reader must see it, not a log
-            output.value = error_line(str(error))
+            made = error_line(str(error))
+        output.value = made + look
 
     def back(_: Any) -> None:
         with output.hold_sync():  # the page sees the end, not every step on the way
@@ -93,14 +102,25 @@ def line(message: str) -> str:
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """An HTML table of cells that are HTML already; on a narrow page it scrolls by itself."""
-    pad = "padding:.2em .6em"
-    wide = {name: ";min-width:14em" for name in FACTS}
+    """An HTML table of cells that are HTML already; on a narrow page it scrolls by itself.
+
+    A column of numbers lines up at its right edge.
+    """
+    columns = list(zip(*rows, strict=True)) or [()] * len(header)
+    look = [
+        f"text-align:{'right' if cells and all(map(NUMBER.fullmatch, cells)) else 'left'};"
+        f"padding:.2em .6em{';min-width:14em' if name in FACTS else ''}"
+        for name, cells in zip(header, columns, strict=True)
+    ]
     head = "".join(
-        f'<th scope="col" style="text-align:left;{pad}{wide.get(h, "")}">{h}</th>' for h in header
+        f'<th scope="col" style="{style}">{name}</th>'
+        for name, style in zip(header, look, strict=True)
     )
     body = "".join(
-        "<tr>" + "".join(f'<td style="{pad}">{cell}</td>' for cell in row) + "</tr>" for row in rows
+        "<tr>"
+        + "".join(f'<td style="{style}">{cell}</td>' for cell, style in zip(row, look, strict=True))
+        + "</tr>"
+        for row in rows
     )
     return (
         f'<div style="{SCROLL}">'

@@ -72,7 +72,7 @@ def test_the_start_shows_the_ten_nearest_and_no_hard_deletion():
         parts = [0.35 * (1 - told.recency), 0.25 * (1 - told.usage), 0.20 * told.dup_ratio]
         parts += [-0.15 * told.importance, -0.30 * told.pinned]
         assert row[0] == CARDS["text"][name]
-        assert row[3:8] == [f"{part:+.3f}" for part in parts]
+        assert row[3:8] == ["0.000" if abs(part) < 5e-4 else f"{part:+.3f}" for part in parts]
         assert row[8] == f"{sum(parts):.3f}" == f"{term['score']:.3f}"
         assert row[9] == f"{0.8 - sum(parts):+.3f}" and row[10] == "soft"
     assert rows(html)[0][0].startswith("The printer ate the invitation")

@@ -61,11 +61,12 @@ def test_a_card_below_the_threshold_is_struck_out_and_counted():
 
 def test_what_a_side_drops_of_the_other_s_prompt_has_its_reason():
     html = render(A_threshold=1.0)
-    said = html[html.index("A drops of B's prompt") :]
+    said = html[html.index("In the prompt of B, not of A:") :]
     assert "The cat is called Miso.: S 0.540, below the threshold" in said
     same = {f"B_{name}": value for name, value in widget.START["A"].items()}
     html = render(**same)
-    assert "A drops of B's prompt: nothing." in html and "B drops of A's prompt: nothing." in html
+    assert "In the prompt of B, not of A: nothing." in html
+    assert "In the prompt of A, not of B: nothing." in html
 
 
 def test_no_diversity_leaves_the_copy_its_whole_score():

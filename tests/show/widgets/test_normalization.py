@@ -198,11 +198,11 @@ def test_explore_starts_at_the_most_relevant_card() -> None:
     *controls, reset, output = widget.explore(CARDS, COSINES, HOURS).children
     assert [control.value for control in controls] == [1, 1, 1, 0.995, "birthday"]
     assert [label for label, _ in controls[-1].options] == list(CARDS["text"])
-    assert output.value == render(card="birthday")
+    assert output.value == render(card="birthday") + widget.parts.ARROW
     controls[1].value = 2.1
     assert plain(rows(output.value)[0].fact) == "Maya mentioned the printer is out of ink."
     reset.click()
-    assert output.value == render(card="birthday")
+    assert output.value == render(card="birthday") + widget.parts.ARROW
 
 
 def test_no_cards_and_a_rating_that_cannot_be_are_said() -> None:

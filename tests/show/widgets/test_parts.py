@@ -207,6 +207,21 @@ def test_a_table_has_a_caption_a_header_and_its_rows() -> None:
     assert html.count('scope="col"') == 2
 
 
+def test_a_column_of_numbers_lines_up_at_its_right_edge() -> None:
+    rows = [["1,992", "+0.5", "Miso", "12"], ["26", "-12.25", "7", ""]]
+    html = parts.table("cards", ("hours", "change", "fact", "rating"), rows)
+    sides = re.findall(r"<t[hd][^>]*text-align:(left|right)", html)
+    assert sides == ["right", "right", "left", "right"] * 3
+    assert parts.table("none", ("hours",), []).count("text-align:left") == 2
+
+
+def test_a_drop_down_has_an_arrow_that_is_seen_in_the_dark_theme() -> None:
+    choice = parts.choice("card", ["Miso"], "Miso")
+    html = panel(lambda _: "said", card=choice).children[-1].value
+    assert html == "said" + parts.ARROW
+    assert '[data-jp-theme-light="false"]' in html and "--jp-widgets-dropdown-arrow" in html
+
+
 def test_a_table_scrolls_by_itself_and_keeps_room_for_its_facts() -> None:
     html = parts.table("Weights", ("rank", "fact"), [("1", "Sam")])
     assert html.startswith('<div style="overflow-x:auto;') and html.endswith("</table></div>")
