@@ -144,9 +144,18 @@ def faults(
         if reset.count():
             reset.click()
             settle()
-            if shown(root) != start:
+            if not becomes(root, start):
                 found.append(f"{control.label}: Reset does not bring the start back")
     return found
+
+
+def becomes(root: Locator, said: str) -> bool:
+    """Whether the text is this one within two seconds: a busy machine draws late."""
+    for _ in range(20):
+        if shown(root) == said:
+            return True
+        root.page.wait_for_timeout(100)
+    return False
 
 
 def switches(
