@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -330,6 +331,19 @@ def test_a_comment_renders_to_nothing_live():
         gradebook.comment_for(TaskMark("t", 0, 1, note="not attempted yet"))
         == "`not attempted yet`"
     )
+
+
+def test_no_drawn_input_comes_to_a_learner(course, tmp_path):
+    """The same inputs judge late notebooks and appeals: they stand in the instructor's report."""
+    anna = result(tmp_path, "anna", "", points={TASKS[0].name: 0})
+    marks = [replace(mark, first="f(4711): got 1, expected 2") for mark in anna.verdict.marks]
+    anna = replace(anna, verdict=replace(anna.verdict, marks=tuple(marks)))
+    assert "f(4711)" in report.page(CHAPTER, [anna], {})
+    book_results(course, CHAPTER, [anna])
+    assert "f(4711)" not in shown_path(course, CHAPTER, "anna").read_text(encoding="utf-8")
+    assert "f(4711)" not in comment_of(course, "anna", f"{TASKS[0].name}-answer")
+    report.write(course, CHAPTER, [anna], booked(course, CHAPTER))
+    assert "f(4711)" not in (course / CHAPTER / "marks.csv").read_text(encoding="utf-8")
 
 
 def test_a_name_fits_pages_that_do_not_escape_and_a_csv_that_does_not_quote():

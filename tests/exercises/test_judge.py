@@ -84,6 +84,8 @@ def test_a_misconception_is_named_and_a_stub_is_not_attempted(graded):
     assert (double.points, double.of, double.misconception) == (0, 1, "lets NaN through")
     assert double.hint.startswith("A NaN must be refused")
     assert double.note == "1 of 8 answers differ"
+    wanted = "got [nan, 2.0], expected the error ValueError"
+    assert double.first == f"double([nan, 1.0]): {wanted}" and label.first == largest.first == ""
     assert label.note == "no function of this name"
     assert largest.note == "not attempted yet" and largest.misconception == ""
 
@@ -179,6 +181,55 @@ def test_a_number_outside_its_bounds_is_wrong_even_by_a_hair():
     assert mark(task, [(1,)], [1.0]).points == 2
     assert mark(task, [(1,)], [1 + 1e-12]).points == 0
     assert mark(replace(task, within=(0, 2)), [(1,)], [1 + 1e-12]).points == 2
+
+
+def differs(answers, expected):
+    """What is told of answers to f(0), f(1), ..., which should have been `expected`."""
+
+    def f(n):
+        return expected[n]
+
+    draws = [(n,) for n in range(len(expected))]
+    return mark(Task(f, 1, lambda rng: draws, (), ()), draws, answers).first
+
+
+def test_a_lost_task_tells_the_first_input_on_which_it_differs():
+    assert differs([1.0, 5.0, 7.0], [1.0, 2.0, 3.0]) == "f(1): got 5.0, expected 2.0"
+    assert differs([1.0, 2.0], [1.0, 2.0]) == ""
+    assert differs([Raised(("TypeError",))], ["x"]) == "f(0): got the error TypeError, expected 'x'"
+    assert differs([{"raises": "E"}], [2]) == "f(0): got {'raises': 'E'}, expected 2"
+    assert differs([Other("set")], [2]) == "f(0): got an object of type 'set', expected 2"
+    assert differs([Raised(())], [2]) == "f(0): got the error , expected 2", "forged, and harmless"
+    refused = {"raises": "ValueError"}
+    assert differs([0.5], [refused]) == "f(0): got 0.5, expected the error ValueError"
+
+
+def test_of_a_long_answer_the_first_part_that_differs_is_told():
+    wanted = [{"a": [n / 3] * 30} for n in range(9)]
+    given = [{"a": [n / 3 + 1e-15] * 30} for n in range(9)]
+    given[4]["a"][7] = 9.5
+    told = differs([given], [wanted])
+    assert told == "f(0) at [4]['a'][7]: got 9.5, expected 1.3333333333333333"
+    assert "got [[], [], " in differs([[[]] * 999], [wanted]), "another length: as it begins"
+
+
+LONG = {
+    "markup": "<script>" * 9_000,
+    "deep": {"<b>" * 99: {"<b>" * 99: ["x" * 999]}},
+    "a wide list of unprintable texts": [["\u202e\n"] * 999],
+    "a large number": 10**3_000,
+    "an error's name": Raised(("E" * 9_000,)),
+    "a type's name": Other("\n" * 9_000),
+    "odd keys": {None: math.nan, (1, "\ud800"): "x" * 200},
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_however_long_the_answer_the_word_on_it_is_short(name):
+    for wanted in (1.5, "y" * 500, [["z"] * 999], {"<b>" * 99: {"<b>" * 99: ["y" * 999]}}):
+        told = differs([LONG[name]], [wanted])
+        assert told.startswith("f(0)") and ", expected " in told and len(told) <= 650
+        assert "\n" not in told
 
 
 # What is no notebook

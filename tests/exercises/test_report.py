@@ -157,6 +157,23 @@ def test_the_page_lists_every_student_and_what_needs_a_look(page):
     assert f"cem: timed out. {EVIL}" in read.words
 
 
+def test_the_page_tells_where_an_answer_first_differed_as_text_and_cut():
+    told = [f"f(1):  got '{EVIL}', expected 2", "f(2): got \u202e\ud800\n3", "x" * 9_000, ""]
+    marks = [TaskMark(t.name, 0, t.points, first=f) for t, f in zip(TASKS, told, strict=False)]
+    anna = Student("anna", "Anna <b>")
+    lost = Result(anna, Verdict("anna", CHAPTER, "graded", tuple(marks), 1.0), "", {})
+    page = report.page(CHAPTER, [lost, marked("bea")], {})
+    before, after = page.split("<h2>Where answers first differ</h2>")
+    assert "Student by student" in before and "Look at these" in before, "below what is projected"
+    rows = [row for row in Page(after).rows if row[0] == "Anna <b> (anna)"]
+    assert [row[1] for row in rows] == [t.name for t in TASKS[:3]], "one line a lost task"
+    assert rows[0][2] == told[0] and rows[1][2].startswith("f(2): got \ufffd\ufffd")
+    assert rows[2][2] == "x" * 650
+    assert not {"script", "img", "b"} & set(Page(after).tags)
+    page.encode("utf-8")
+    assert "No answer differed." in report.page(CHAPTER, [marked("bea")], {})
+
+
 def test_an_empty_class_makes_a_page_too():
     assert "0 students" in report.page(CHAPTER, [], {})
     assert report.text(CHAPTER, [], {}) == "ch02: nothing graded yet"

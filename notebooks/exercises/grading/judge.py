@@ -42,7 +42,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class TaskMark:
-    """The mark of one task: all its points or none."""
+    """The mark of one task: all its points or none.
+
+    first  the first input on which the answer differs: for the instructor's report alone
+    """
 
     task: str
     points: int
@@ -50,6 +53,7 @@ class TaskMark:
     misconception: str = ""
     hint: str = ""
     note: str = ""
+    first: str = ""
 
 
 @dataclass(frozen=True)

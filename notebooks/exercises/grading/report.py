@@ -20,7 +20,13 @@ from pathlib import Path
 
 from notebooks.exercises.grading import results
 from notebooks.exercises.grading.collect import HASHED, plain
-from notebooks.exercises.grading.gradebook import CellMark, booked, full_points, tell_who_waits
+from notebooks.exercises.grading.gradebook import (
+    CellMark,
+    as_text,
+    booked,
+    full_points,
+    tell_who_waits,
+)
 from notebooks.exercises.grading.judge import STATUSES, TaskMark
 from notebooks.exercises.grading.results import Result
 from notebooks.exercises.grading.tasks import Task, load_tasks
@@ -29,11 +35,13 @@ ByHand = Mapping[str, Mapping[str, CellMark]]
 RIGHT, OTHER = "right", "wrong in a way that has no name"
 SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.IGNORECASE | re.DOTALL)
 BEGIN = "=+-@\t\r"  # a spreadsheet would take these for a formula
+LONGEST_FIRST = 650  # characters
 STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em;
        color: #111; background: #fff }
 table { border-collapse: collapse; margin: .5em 0 1.5em } caption { text-align: left }
 th, td { border-bottom: 1px solid #bbb; padding: .25em .6em; text-align: left; vertical-align: top }
+td code { white-space: pre-wrap; overflow-wrap: anywhere }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
 td.bar { min-width: 11em } svg text { font: 12px system-ui, sans-serif; fill: #111 }
 .scroll { overflow-x: auto }
@@ -232,6 +240,20 @@ def task_section(n: int, task: Task, graded: Sequence[Result]) -> str:
     )
 
 
+def differences(lines: Sequence[Row], graded: Sequence[Result]) -> str:
+    """For each task that was lost, the first input on which the answer differed: as text."""
+    body = "".join(
+        f"<tr><td>{escape(plain(row.who, 40))}</td><td>{escape(mark.task)}</td>"
+        f"<td><code>{escape(as_text(mark.first[:LONGEST_FIRST]))}</code></td></tr>"
+        for row, result in zip(lines, graded, strict=True)
+        for mark in result.verdict.marks
+        if mark.first
+    )
+    heads = "".join(f"<th>{head}</th>" for head in ("student", "task", "first difference"))
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll">{table}</div>' if body else "<p>No answer differed.</p>"
+
+
 def page(chapter: str, graded: Sequence[Result], by_hand: ByHand) -> str:
     """One page that needs nothing else: no script, no other file, nothing loaded."""
     lines, tasks = rows(chapter, graded, by_hand), load_tasks(chapter)
@@ -263,6 +285,9 @@ def page(chapter: str, graded: Sequence[Result], by_hand: ByHand) -> str:
 <p>A dash: the written answer waits for a mark, and the total is without it.</p>
 <div class="scroll"><table><thead><tr>{"".join(f"<th>{escape(h)}</th>" for h in head)}</tr></thead>
 <tbody>{cells}</tbody></table></div>
+<h2>Where answers first differ</h2>
+<p>These inputs come from SEED: keep them to yourself until nobody is graded with it any more.</p>
+{differences(lines, graded)}
 </body></html>
 """
 

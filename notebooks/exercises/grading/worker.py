@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from notebooks.exercises.grading import sandbox, withheld
+from notebooks.exercises.grading.difference import difference
 from notebooks.exercises.grading.hearing import Heard, Tampered, listen
 from notebooks.exercises.grading.judge import Limits, TaskMark, Unreadable, load_answers
 from notebooks.exercises.grading.tasks import Task, outcome, same
@@ -167,19 +168,23 @@ def mark(task: Task, draws: Sequence[tuple[Any, ...]], answers: Any) -> TaskMark
     if all(answer == NOT_YET for answer in answers):
         return replace(none, note="not attempted yet")
 
-    def matches(function: Any) -> list[bool]:
-        expected = [outcome(function, arguments) for arguments in draws]
-        return [agrees(a, e, task.tolerance) for a, e in zip(answers, expected, strict=True)]
+    def agree(answer: Any, expected: Any) -> bool:
+        return agrees(answer, expected, task.tolerance)
 
-    pairs = zip(matches(task.reference), answers, strict=True)
-    right = [agreed and task.inside(answer) for agreed, answer in pairs]
+    def expect(function: Any) -> list[Any]:
+        return [outcome(function, arguments) for arguments in draws]
+
+    pairs = list(zip(answers, expect(task.reference), strict=True))
+    right = [agree(answer, wanted) and task.inside(answer) for answer, wanted in pairs]
     if all(right):
         return replace(none, points=task.points)
-    note = f"{right.count(False)} of {len(right)} answers differ"
+    at = right.index(False)
+    first = difference(task.name, draws[at], *pairs[at], agree)
+    none = replace(none, note=f"{right.count(False)} of {len(right)} answers differ", first=first)
     for wrong in task.wrong:
-        if all(matches(wrong.function)):
-            return replace(none, misconception=wrong.name, hint=wrong.hint, note=note)
-    return replace(none, note=note)
+        if all(map(agree, answers, expect(wrong.function))):
+            return replace(none, misconception=wrong.name, hint=wrong.hint)
+    return none
 
 
 _WHY = {
