@@ -261,6 +261,33 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(handed, tmp_path):
     assert second.seen == ["dan", key_of("Zoë Müller")]
 
 
+def test_judging_everybody_again_goes_on_where_it_was_stopped(handed, tmp_path):
+    everybody = ["anna", "bea", "dan", key_of("Zoë Müller")]
+    run(handed, tmp_path, FakeJudge())
+
+    def again(names="all", stop_after=None):
+        judge, lines = FakeJudge(stop_after), []
+        found, _ = collect(handed, CHAPTER)
+        try:
+            more = {"judge": judge, "again": names.split(), "say": lines.append}
+            assert len(grade.grade_class(CHAPTER, found, SEED, tmp_path, **more)) == 4
+        except KeyboardInterrupt:
+            judge.seen.append("stopped")
+        return judge.seen, any("goes on where it was stopped" in line for line in lines)
+
+    assert again(stop_after=1) == (["anna", "stopped"], False)
+    assert again(stop_after=1) == (["bea", "stopped"], True)
+    assert again("") == ([], False), "whoever does not ask for it is not asked to finish it"
+    assert again("anna") == (["anna"], False)
+    save(handed / "anna.ipynb", notebook(CHAPTER, {}, "Better."))
+    assert again(stop_after=2) == (["anna", "dan", "stopped"], True), "a new file is a new file"
+    with (tmp_path / CHAPTER / "again.txt").open("a", encoding="utf-8") as file:
+        file.write(everybody[-1])  # cut off: the machine went down
+    assert again("all bea") == (["bea", everybody[-1]], True)
+    assert again() == (everybody, False), "complete: the next one is a new one"
+    assert not (tmp_path / CHAPTER / "again.txt").exists()
+
+
 def test_a_half_written_or_foreign_result_counts_as_none(handed, tmp_path):
     run(handed, tmp_path, FakeJudge())
     folder = tmp_path / CHAPTER / "verdicts"

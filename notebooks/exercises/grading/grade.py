@@ -130,11 +130,13 @@ def grade_class(
 ) -> dict[str, Result]:
     """Judge what is new or changed, keep each verdict at once, and return all of the chapter.
 
-    again    keys of students to judge once more, or {"all"}
+    again    keys of students to judge once more, or {"all"}, which goes on after a stop
     say      gets one line a student; with `bar` only where there is something to tell
     """
     judge, folder, submissions = judge or machine.judge, course / chapter, list(submissions)
     kept, todo, absent = results.load(folder), [], 0
+    everybody = "all" in again
+    since = results.judged_again(folder) if everybody else set()
     for key, why in outdated(kept, submissions).items():
         results.forget(folder, key)
         del kept[key]
@@ -149,7 +151,8 @@ def grade_class(
                 results.save(folder, kept[student.key])
             continue
         wanted = results.made_from(chapter, seed, path, submission.note)
-        if before and before.made_from == wanted and not {student.key, "all"} & set(again):
+        asked = student.key in again or (everybody and student.key not in since)
+        if before and before.made_from == wanted and not asked:
             now = replace(before, student=student, file=str(path.resolve()) if path else "")
             if now != before:
                 kept[student.key] = now
@@ -157,14 +160,21 @@ def grade_class(
             continue
         todo.append(submission)
     unchanged = len(kept) - absent - len({s.student.key for s in todo} & set(kept))
+    if since:
+        file = plain(str(folder / "again.txt"), 300)
+        say(f"AGAIN=all goes on where it was stopped; to begin anew, delete {file}")
     say(f"{chapter}: {len(todo)} to judge, {unchanged} as judged before, {absent} missing")
     done = work(todo, lambda submission: judged(submission, chapter, seed, judge), jobs)
     for number, result in enumerate(tqdm(done, total=len(todo), disable=not bar), start=1):
         results.save(folder, result)
+        if everybody:
+            results.note_judged_again(folder, result.student.key)
         kept[result.student.key] = result
         if not bar or result.verdict.status != "graded":
             tell = tqdm.write if bar else say
             tell(f"[{number:>3}/{len(todo)}] {line_of(result)}")
+    if everybody:
+        results.end_judging_again(folder)
     return dict(sorted(kept.items()))
 
 
@@ -250,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(
             "\nstopped; every verdict so far is kept, and the same command goes on "
-            "(with AGAIN= from its beginning). The report is as it was",
+            "(names behind AGAIN= from the first). The report is as it was",
             file=sys.stderr,
         )
         return 130

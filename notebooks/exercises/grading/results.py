@@ -73,6 +73,24 @@ def forget(folder: Path, key: str) -> None:
     (folder / "verdicts" / f"{key}.json").unlink(missing_ok=True)
 
 
+def judged_again(folder: Path) -> set[str]:
+    """Who was judged since an AGAIN=all began that is not complete; empty if none is under way."""
+    path = folder / "again.txt"
+    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else [""]
+    return set(lines[:-1])  # the last is empty, or was cut off
+
+
+def note_judged_again(folder: Path, key: str) -> None:
+    """Remember one student of an AGAIN=all, so that it goes on behind them after a stop."""
+    with (folder / "again.txt").open("a", encoding="utf-8") as file:
+        file.write(f"{key}\n")
+
+
+def end_judging_again(folder: Path) -> None:
+    """An AGAIN=all is complete: the next one begins with the first student."""
+    (folder / "again.txt").unlink(missing_ok=True)
+
+
 def make_private(course: Path) -> None:
     """The instructor's folder, which nobody else on the machine can look into."""
     course.mkdir(parents=True, exist_ok=True)
