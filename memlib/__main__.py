@@ -3,20 +3,18 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
-from textwrap import fill
 from typing import NoReturn
 
-import numpy as np
 import pandas as pd
 
 from memlib.checks import Floats
-from memlib.importance import UNRATED, from_rating
-from memlib.own_memory import BASELINE, FEWEST, KS, leaderboard, questions_needed, recalls, scorer
+from memlib.importance import UNRATED
+from memlib.measure_own_memory import evaluation
+from memlib.own_memory import KS
 from memlib.ranking import three_part_score
 from memlib.recency import DECAY_PER_HOUR, age_hours, half_life_days, recency
 from memlib.show import tables
@@ -25,17 +23,10 @@ from memlib.sources.cards import (
     COLUMNS,
     COURSE_NOW,
     PUBLISHED_QUESTION,
-    CardError,
     load_cards,
-    load_exam,
-    names_on,
     published_cards,
-    read_rows,
-    short,
 )
-from memlib.sources.data import data_path
 from memlib.sources.embedders import (
-    WORD_PIECES,
     Bundled,
     Embedder,
     EmbedderUnavailable,
@@ -45,14 +36,11 @@ from memlib.sources.embedders import (
     choose,
     notes,
 )
+from memlib.sources.progress import watched
 
 MOST_ROWS = 20
 LONGEST = 80  # letters of a fact
 BESIDE = "MiniLM"
-WIDTH = 100  # letters of a line about one's own memory
-FEW = 30  # with fewer questions the intervals are wide
-POINTS = 2.0  # the difference that one wants to see
-Scored = Callable[[str], dict[str, Floats]]  # question -> method -> scores
 ERRATUM = """\
 The published table prints 1.33 for "Maya is vegetarian.": it adds parts that were rounded first.
 Unrounded the total is {total:.4f}, so {total:.2f}."""
@@ -71,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if given[:1] == ["evaluate"]:
-            text = evaluation(_evaluate_parser().parse_args(given[1:]))
+            own = _evaluate_parser().parse_args(given[1:])
+            embedder = _chosen(own.embedder)
+            text = evaluation(embedder, own.cards, own.questions, own.now, own.k, own.csv)
         else:
             text = experiment(_parser().parse_args(given))
     except (ValueError, EmbedderUnavailable) as error:
@@ -140,204 +130,13 @@ def experiment(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def evaluation(options: argparse.Namespace) -> str:
-    """The leaderboard of the ways of scoring on one's own cards and questions, as text."""
-    own = options.cards is not None
-    if own != (options.questions is not None):
-        raise ValueError("--cards and --questions belong together: give both, or neither")
-    names = ("cards.csv", "exam.csv")
-    files = [options.cards, options.questions] if own else [data_path(name) for name in names]
-    if options.csv and options.csv.resolve() in [file.resolve() for file in files]:
-        raise ValueError(f"--csv {options.csv}: would overwrite what is measured")
-    now = options.now or (datetime.now(UTC).replace(microsecond=0) if own else COURSE_NOW)
-    cards, exam = load_cards(files[0], now), load_exam(files[1])
-    _check_wanted(files, cards, exam)
-    embedder = _chosen(options.embedder)
-    asked, texts = list(exam["question"]), list(cards["text"])
-    held = names_on(cards["entities"], {})
-    hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
-    matters, pinned = from_rating(cards["importance"]), cards["pinned"].to_numpy()
-    score = scorer(texts, embedder.embed(texts, "document"), held, hours, matters, pinned)
-    vectors = dict(zip(asked, embedder.embed(asked, "query"), strict=True))
-    put = _with_bar(lambda question: score(question, vectors[question]), len(exam))
-    found = recalls(exam, cards.index, put, options.k)
-    if options.csv:
-        _write(options.csv, exam, found)
-    last = options.k[-1]
-    board, needed = leaderboard(found[last]), _needed(found[last])
-    told = [
-        *_told(board, needed, len(exam)),
-        f"Limits: {_limits(embedder, [*asked, *texts], texts)}",
-    ]
-    clock = "" if options.now or not own else " (the current time; --now sets another)"
-    lines = [
-        f"{_many(exam, 'question')} ({files[1].name}) to {_many(cards, 'card')} ({files[0].name})",
-        f"    embedder: {embedder.id}",
-        f"    now: {now.isoformat()}{clock}",
-        *(f"    note: {note}" for note in _silent(held, hours, matters)),
-        "",
-        "(a) Recall: how many of the wanted cards are among the first k, in percent",
-        "",
-        _recall_table(found, board.index),
-        "",
-        f"(b) At k = {last}, beside {BASELINE}: difference in points and its 95% interval,",
-        "    how many questions were answered better, equally well and worse",
-        *(
-            ["    (only at the last k: put yours last, as in --k 1,10,3)"]
-            if len(options.k) > 1
-            else []
-        ),
-        "",
-        _board_table(board, needed),
-        "",
-        *(fill(paragraph, WIDTH) for paragraph in told),
-    ]
-    return "\n".join(lines)
-
-
-def _check_wanted(files: Sequence[Path], cards: pd.DataFrame, exam: pd.DataFrame) -> None:
-    if exam.empty:
-        raise CardError(f"{files[1].name}: no questions, only a header")
-    for row, wanted in zip(read_rows(files[1]).index, exam["wanted"], strict=True):
-        for name in wanted:
-            if name not in cards.index:
-                said = f"{files[1].name} row {row}, column 'wanted': {short(name)}"
-                todo = ": join ids by ;" if set(name) & set(", |") else ""
-                raise CardError(f"{said} is the id of no card in {files[0].name}{todo}")
-
-
 def _chosen(name: str) -> Embedder:
     embedder = choose(name)
     if isinstance(embedder, Bundled | Ollama):
-        embedder.progress = _watched()
+        embedder.progress = watched()
     elif isinstance(embedder, Recorded):  # who is here has texts of their own
         embedder.todo = "recorded knows only the course's texts; use --embedder bundled"
     return embedder
-
-
-def _with_bar(score: Scored, questions: int) -> Scored:
-    """The same scores; a bar after two seconds, if somebody watches."""
-    if not _watched():
-        return score
-    with suppress(ImportError):  # the package alone does not bring it
-        from tqdm import tqdm
-
-        bar = tqdm(total=questions, desc="ranking", unit="question", delay=2.0)
-
-        def counted(question: str) -> dict[str, Floats]:
-            scores = score(question)
-            bar.update()
-            if bar.n == questions:
-                bar.close()
-            return scores
-
-        return counted
-    return score
-
-
-def _needed(found: pd.DataFrame) -> dict[str, int | None]:
-    """Method -> questions until a difference of two points is seen; None if nothing differs."""
-    gaps = 100 * found.sub(found[BASELINE], axis=0)
-    tell = {name: len(gap) > 1 and bool((gap != 0).any()) for name, gap in gaps.items()}
-    return {str(m): questions_needed(gaps[m], POINTS) if tell[m] else None for m in gaps}
-
-
-def _recall_table(found: Mapping[int, pd.DataFrame], methods: Sequence[str] | pd.Index) -> str:
-    percent = {
-        f"k={k}": tables.decimals(100 * table[list(methods)].mean().to_numpy(), 1)
-        for k, table in found.items()
-    }
-    return tables.text_table({"method": list(methods), **percent}, left=["method"])
-
-
-def _board_table(board: pd.DataFrame, needed: Mapping[str, int | None]) -> str:
-    measured = [name != BASELINE for name in board.index]
-    columns: dict[str, list[str]] = {"method": list(board.index)}
-    for name, title in (("recall", "recall"), ("difference", "diff"), ("low", ""), ("high", "")):
-        values = tables.decimals(board[name].to_numpy(), 1)
-        own = [v if m or name == "recall" else "" for v, m in zip(values, measured, strict=True)]
-        columns[title or name] = own
-    for name in ("better", "equal", "worse"):
-        columns[name] = [str(n) if m else "" for n, m in zip(board[name], measured, strict=True)]
-    told = {name: f"{n:,}" if (n := needed[name]) else "-" for name in board.index}
-    columns["needed"] = ["" if name == BASELINE else told[name] for name in board.index]
-    columns["verdict"] = list(board["verdict"])
-    return tables.text_table(columns, left=["method", "verdict"])
-
-
-def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int) -> list[str]:
-    others = board[board["verdict"] != "baseline"]
-    noise = others.loc[others["verdict"] == "within noise", "difference"].abs()
-    told = [
-        f"Better or worse: the interval leaves out 0, and {FEWEST} questions or more differ."
-        f" All else is within noise, here {len(noise)} of {len(others)} differences"
-        + (f", up to {noise.max():.1f} points." if len(noise) else ".")
-        + " With many methods, about one in twenty leaves out 0 by chance alone."
-    ]
-    known = {name: n for name, n in needed.items() if n}
-    if known:
-        few, many = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
-        told.append(
-            f"Needed: as many questions of this kind show a true difference of {POINTS:g} points"
-            f" (two-sided 5%, power 80%), from {known[few]:,} ({few}) to {known[many]:,} ({many})."
-            f" You have {questions:,}. The fewer of them differ, the rougher this guess."
-        )
-    if len(known) < len(others):
-        told.append(
-            "A - under needed: no question is answered differently, or there is only one question,"
-            " so no number can be told."
-        )
-    if questions < FEW:
-        told.append(
-            f"Fewer than {FEW} questions: the intervals are wide. Write more before you choose."
-        )
-    return told
-
-
-def _silent(held: Sequence[set[str]], hours: Floats, matters: Floats) -> list[str]:
-    """Which parts cannot tell these cards apart."""
-    parts = {
-        "all cards are of one age: recency moves nothing": np.ptp(hours) == 0,
-        "all ratings are equal, or none is given: importance moves nothing": np.ptp(matters) == 0,
-        "no card lists entities: names move nothing": not any(held),
-    }
-    return [note for note, silent in parts.items() if silent]
-
-
-def _limits(embedder: Embedder, every: Sequence[str], texts: Sequence[str]) -> str:
-    lost, cut = "", "A longer text than its model reads is refused by the server."
-    if isinstance(embedder, Bundled):
-        lost = f"; {sum(embedder.unknown(every))} of {len(every)} texts are mostly unknown to it"
-        longer = f"{sum(embedder.truncated(texts))} of {len(texts)} cards are longer"
-        cut = f"It reads the first {WORD_PIECES} word pieces of a text; {longer}."
-    elif isinstance(embedder, Recorded):
-        cut = f"It read the first {WORD_PIECES} word pieces of a text."
-    model = "" if not isinstance(embedder, Bundled | Recorded) else ", and so is the model"
-    return (
-        f"stemmer and stop words are English{model}{lost}. {cut} The search is exact, over all"
-        " cards, and every question is asked at the one time above."
-    )
-
-
-def _write(file: Path, exam: pd.DataFrame, found: Mapping[int, pd.DataFrame]) -> None:
-    """One row a question and k: id, question, k, then the recall of every method."""
-    parts = []
-    for k, table in found.items():
-        parts.append(table.round(6))
-        parts[-1].insert(0, "question", exam["question"])
-        parts[-1].insert(1, "k", k)
-    try:
-        pd.concat(parts).to_csv(file, index_label="id", encoding="utf-8", lineterminator="\n")
-    except OSError as error:
-        raise ValueError(f"{file}: cannot be written: {error.strerror or error}") from None
-
-
-def _many(table: pd.DataFrame, what: str) -> str:
-    return f"{len(table):,} {what}{'s' if len(table) != 1 else ''}"
-
-
-def _watched() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _relevance(embedder: Embedder, question: str, cards: pd.DataFrame) -> Floats:

@@ -1,11 +1,10 @@
 """Measure fusion on LoCoMo, write what was found, say whether it differs: `make locomo`."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +20,8 @@ from memlib.sources.data import data_path
 from memlib.sources.dialogue import VARIANTS, Conversation
 from memlib.sources.embedders import Embedder, EmbedderUnavailable, Vectors, choose
 from memlib.sources.locomo import LocomoUnavailable, cache_folder, cached_vectors, load_locomo
+from memlib.sources.progress import progress
 
-T = TypeVar("T")
 Line = tuple[object, ...]
 Splits = Sequence[Sequence[Conversation]]
 Embedded = Mapping[str, tuple[Vectors, Vectors]]  # conversation -> vectors of turns, of questions
@@ -173,16 +172,6 @@ def _speaker_shares(splits: Splits, vectors: Embedded, variant: str) -> Iterator
 def _share(values: Sequence[float]) -> tuple[float, int]:
     """Mean in percent and how many there are; no values are 0 percent."""
     return round(100 * float(np.mean(values)), 1) if values else 0.0, len(values)
-
-
-def progress(steps: Sequence[T], what: str) -> Iterable[T]:
-    """The steps, with a bar where tqdm is there and somebody looks."""
-    with suppress(ImportError):  # the package alone does not bring it
-        from tqdm import tqdm
-
-        shown: Iterable[T] = tqdm(steps, desc=what, leave=False, disable=None)
-        return shown
-    return steps
 
 
 def as_csv(table: pd.DataFrame) -> str:

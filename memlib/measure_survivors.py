@@ -28,7 +28,7 @@ from memlib.leaderboard import (
     held_out,
     leave_one_out,
 )
-from memlib.measure_locomo import SPLITS, as_csv, progress, write
+from memlib.measure_locomo import SPLITS, as_csv, write
 from memlib.own_memory import leaderboard, recalls, scorer
 from memlib.recency import age_hours
 from memlib.sources.cards import COURSE_NOW, load_cards, load_exam, names_on
@@ -36,6 +36,7 @@ from memlib.sources.data import data_path
 from memlib.sources.dialogue import Conversation
 from memlib.sources.embedders import Embedder, EmbedderUnavailable, choose
 from memlib.sources.locomo import LocomoUnavailable, cache_folder, cached_vectors, load_locomo
+from memlib.sources.progress import progress
 
 Line = tuple[object, ...]
 FILES = (

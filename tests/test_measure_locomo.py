@@ -5,12 +5,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from memlib import measure_locomo
+from memlib import measure_locomo, measure_survivors
 from memlib.evaluation import paired_bootstrap, signs_by_group
 from memlib.experiment import GRID, KS, METHODS, READINGS, measure_recalls, measure_signals
 from memlib.measure_locomo import (
@@ -307,17 +308,21 @@ def test_a_difference_in_any_table_is_told_and_mended(
 @pytest.mark.parametrize(
     "error", [LocomoUnavailable("no data"), EmbedderUnavailable("no model"), OSError("disk full")]
 )
+@pytest.mark.parametrize("command", [measure_locomo, measure_survivors])
 def test_what_fails_is_one_line_and_writes_nothing(
+    command: ModuleType,
     error: Exception,
     written: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(*_: object) -> Measured:
+    def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(measure_locomo, "measure", fail)
-    assert main() == 2
+    monkeypatch.setattr(measure_survivors, "cache_folder", lambda: None)
+    monkeypatch.setattr(measure_survivors, "load_locomo", lambda: ((), ()))
+    monkeypatch.setattr(command, "measure", fail)
+    assert command.main() == 2
     assert capsys.readouterr() == ("", f"make locomo: {error}\n")
     assert list(written.iterdir()) == []
 

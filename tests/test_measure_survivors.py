@@ -23,7 +23,7 @@ from memlib.measure_survivors import (
 )
 from memlib.sources.data import data_path
 from memlib.sources.dialogue import Conversation, load_dialogue
-from memlib.sources.embedders import EmbedderUnavailable, choose
+from memlib.sources.embedders import choose
 from memlib.sources.locomo import LocomoUnavailable, cache_folder, load_locomo
 from tests.test_measure_locomo import ByLetters
 
@@ -151,22 +151,6 @@ def test_the_command_writes_the_tables_and_says_what_differs(
     assert capsys.readouterr().out == (
         f"{len(METHODS)} methods, {len(found.board):,} rows; nothing differs\n"
     )
-
-
-@pytest.mark.parametrize("error", [LocomoUnavailable("no data"), EmbedderUnavailable("no model")])
-def test_what_fails_is_one_line_and_writes_nothing(
-    error: Exception,
-    written: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def fail(*_: object) -> Survivors:
-        raise error
-
-    monkeypatch.setattr(measure_survivors, "measure", fail)
-    assert main() == 2
-    assert capsys.readouterr() == ("", f"make locomo: {error}\n")
-    assert list(written.iterdir()) == []
 
 
 # What is committed

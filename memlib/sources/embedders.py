@@ -7,8 +7,7 @@ import csv
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from memlib.sources.cards import PUBLISHED_QUESTION
 from memlib.sources.data import data_path
+from memlib.sources.progress import progress_bar
 from memlib.sources.server import START, address, check_request, client, refusal, silence
 
 Role = Literal["query", "document"]
@@ -46,31 +46,6 @@ class EmbedderUnavailable(RuntimeError):
 def _unavailable(what: str, todo: str) -> EmbedderUnavailable:
     line = " ".join(what.split())
     return EmbedderUnavailable(f"{line if len(line) < 200 else line[:199] + '…'}: {todo}")
-
-
-@contextmanager
-def progress_bar(
-    total: int, shown: bool, done: int = 0, delay_seconds: float = 2.0
-) -> Iterator[Callable[[int], object]]:
-    """Count texts on a bar: yields a function that is told how many more are embedded.
-
-    total, done    number of texts in all, and before the start
-    shown          False: no bar; without tqdm, which the package alone does not bring, none either
-    delay_seconds  no bar for what is over sooner
-
-    >>> with progress_bar(2, shown=False) as count:
-    ...     count(2)
-    """
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        shown = False
-    if not shown:
-        yield lambda texts: None
-        return
-    look = {"desc": "embedding", "unit": "text", "delay": delay_seconds}
-    with tqdm(total=total, initial=done, **look) as bar:
-        yield bar.update
 
 
 class Embedder(Protocol):

@@ -1,6 +1,7 @@
 """Another embedder for a whole store: its cards embedded anew, in steps that survive a stop."""
 
-from memlib.sources.embedders import Embedder, progress_bar
+from memlib.sources.embedders import Embedder
+from memlib.sources.progress import progress_bar
 from memlib.sources.store import Store
 
 BATCH = 16  # cards between two saves; a stop costs at most these

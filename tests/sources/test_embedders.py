@@ -29,9 +29,9 @@ from memlib.sources.embedders import (
     Recorded,
     choose,
     notes,
-    progress_bar,
     text_key,
 )
+from memlib.sources.progress import progress_bar
 from memlib.sources.vectors import course_texts, record
 from tests.ollama_server import OllamaServer, nobody, serving, swallowing
 
@@ -207,16 +207,6 @@ def test_the_progress_bar_leaves_the_vectors_alone(bundled, capsys):
 def test_without_tqdm_there_is_no_bar_and_no_error(bundled, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     np.testing.assert_array_equal(Bundled(progress=True).embed(["Poppy"]), bundled.embed(["Poppy"]))
-
-
-def test_a_bar_starts_where_the_work_stopped(capsys):
-    with progress_bar(20, shown=True, done=12, delay_seconds=0) as count:
-        count(8)
-    drawn = capsys.readouterr().err
-    assert "12/20" in drawn and "20/20" in drawn
-    with progress_bar(20, shown=False) as count:
-        count(20)
-    assert capsys.readouterr().err == ""
 
 
 # --- recorded ------------------------------------------------------------------------------

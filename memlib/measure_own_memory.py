@@ -1,0 +1,214 @@
+"""The ways of scoring on one's own cards and questions, as text: `python -m memlib evaluate`."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+
+from memlib.checks import Floats
+from memlib.importance import from_rating
+from memlib.own_memory import BASELINE, FEWEST, KS, leaderboard, questions_needed, recalls, scorer
+from memlib.recency import age_hours
+from memlib.show import tables
+from memlib.sources.cards import (
+    COURSE_NOW,
+    CardError,
+    load_cards,
+    load_exam,
+    names_on,
+    read_rows,
+    short,
+)
+from memlib.sources.data import data_path
+from memlib.sources.embedders import WORD_PIECES, Bundled, Embedder, Recorded
+from memlib.sources.progress import progress_bar, watched
+
+WIDTH = 100  # letters of a line
+FEW = 30  # with fewer questions the intervals are wide
+POINTS = 2.0  # the difference that one wants to see
+
+
+def evaluation(
+    embedder: Embedder,
+    cards_file: Path | None = None,
+    questions_file: Path | None = None,
+    now: datetime | None = None,
+    ks: Sequence[int] = KS,
+    csv: Path | None = None,
+) -> str:
+    """The leaderboard of the ways of scoring on one's own cards and questions, as text.
+
+    cards_file, questions_file  both, or neither: then the course's own
+    now   when every question is asked; None is the current time, or the course's
+    ks    how many cards count; the methods are compared at the last one
+    csv   where the recall of every question is written; None is nowhere
+    Raises CardError or another ValueError whose one line says which file or option is wrong.
+    """
+    given = (cards_file, questions_file)
+    own = cards_file is not None
+    if own != (questions_file is not None):
+        raise ValueError("--cards and --questions belong together: give both, or neither")
+    names = ("cards.csv", "exam.csv")
+    files = [file or data_path(name) for file, name in zip(given, names, strict=True)]
+    if csv and csv.resolve() in [file.resolve() for file in files]:
+        raise ValueError(f"--csv {csv}: would overwrite what is measured")
+    time = now or (datetime.now(UTC).replace(microsecond=0) if own else COURSE_NOW)
+    cards, exam = load_cards(files[0], time), load_exam(files[1])
+    _check_wanted(files, cards, exam)
+    asked, texts = list(exam["question"]), list(cards["text"])
+    held = names_on(cards["entities"], {})
+    hours = age_hours(cards["created_at"], cards["last_accessed_at"], time)
+    matters, pinned = from_rating(cards["importance"]), cards["pinned"].to_numpy()
+    score = scorer(texts, embedder.embed(texts, "document"), held, hours, matters, pinned)
+    vectors = dict(zip(asked, embedder.embed(asked, "query"), strict=True))
+    with progress_bar(len(exam), watched(), what="ranking", unit="question") as count:
+
+        def put(question: str) -> dict[str, Floats]:
+            scores = score(question, vectors[question])
+            count(1)
+            return scores
+
+        found = recalls(exam, cards.index, put, ks)
+    if csv:
+        _write(csv, exam, found)
+    last = ks[-1]
+    board, needed = leaderboard(found[last]), _needed(found[last])
+    told = [
+        *_told(board, needed, len(exam)),
+        f"Limits: {_limits(embedder, [*asked, *texts], texts)}",
+    ]
+    clock = "" if now or not own else " (the current time; --now sets another)"
+    lines = [
+        f"{_many(exam, 'question')} ({files[1].name}) to {_many(cards, 'card')} ({files[0].name})",
+        f"    embedder: {embedder.id}",
+        f"    now: {time.isoformat()}{clock}",
+        *(f"    note: {note}" for note in _silent(held, hours, matters)),
+        "",
+        "(a) Recall: how many of the wanted cards are among the first k, in percent",
+        "",
+        _recall_table(found, board.index),
+        "",
+        f"(b) At k = {last}, beside {BASELINE}: difference in points and its 95% interval,",
+        "    how many questions were answered better, equally well and worse",
+        *(["    (only at the last k: put yours last, as in --k 1,10,3)"] if len(ks) > 1 else []),
+        "",
+        _board_table(board, needed),
+        "",
+        *(fill(paragraph, WIDTH) for paragraph in told),
+    ]
+    return "\n".join(lines)
+
+
+def _check_wanted(files: Sequence[Path], cards: pd.DataFrame, exam: pd.DataFrame) -> None:
+    if exam.empty:
+        raise CardError(f"{files[1].name}: no questions, only a header")
+    for row, wanted in zip(read_rows(files[1]).index, exam["wanted"], strict=True):
+        for name in wanted:
+            if name not in cards.index:
+                said = f"{files[1].name} row {row}, column 'wanted': {short(name)}"
+                todo = ": join ids by ;" if set(name) & set(", |") else ""
+                raise CardError(f"{said} is the id of no card in {files[0].name}{todo}")
+
+
+def _needed(found: pd.DataFrame) -> dict[str, int | None]:
+    """Method -> questions until a difference of two points is seen; None if nothing differs."""
+    gaps = 100 * found.sub(found[BASELINE], axis=0)
+    tell = {name: len(gap) > 1 and bool((gap != 0).any()) for name, gap in gaps.items()}
+    return {str(m): questions_needed(gaps[m], POINTS) if tell[m] else None for m in gaps}
+
+
+def _recall_table(found: Mapping[int, pd.DataFrame], methods: Sequence[str] | pd.Index) -> str:
+    percent = {
+        f"k={k}": tables.decimals(100 * table[list(methods)].mean().to_numpy(), 1)
+        for k, table in found.items()
+    }
+    return tables.text_table({"method": list(methods), **percent}, left=["method"])
+
+
+def _board_table(board: pd.DataFrame, needed: Mapping[str, int | None]) -> str:
+    measured = [name != BASELINE for name in board.index]
+    columns: dict[str, list[str]] = {"method": list(board.index)}
+    for name, title in (("recall", "recall"), ("difference", "diff"), ("low", ""), ("high", "")):
+        values = tables.decimals(board[name].to_numpy(), 1)
+        own = [v if m or name == "recall" else "" for v, m in zip(values, measured, strict=True)]
+        columns[title or name] = own
+    for name in ("better", "equal", "worse"):
+        columns[name] = [str(n) if m else "" for n, m in zip(board[name], measured, strict=True)]
+    told = {name: f"{n:,}" if (n := needed[name]) else "-" for name in board.index}
+    columns["needed"] = ["" if name == BASELINE else told[name] for name in board.index]
+    columns["verdict"] = list(board["verdict"])
+    return tables.text_table(columns, left=["method", "verdict"])
+
+
+def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int) -> list[str]:
+    others = board[board["verdict"] != "baseline"]
+    noise = others.loc[others["verdict"] == "within noise", "difference"].abs()
+    told = [
+        f"Better or worse: the interval leaves out 0, and {FEWEST} questions or more differ."
+        f" All else is within noise, here {len(noise)} of {len(others)} differences"
+        + (f", up to {noise.max():.1f} points." if len(noise) else ".")
+        + " With many methods, about one in twenty leaves out 0 by chance alone."
+    ]
+    known = {name: n for name, n in needed.items() if n}
+    if known:
+        few, many = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
+        told.append(
+            f"Needed: as many questions of this kind show a true difference of {POINTS:g} points"
+            f" (two-sided 5%, power 80%), from {known[few]:,} ({few}) to {known[many]:,} ({many})."
+            f" You have {questions:,}. The fewer of them differ, the rougher this guess."
+        )
+    if len(known) < len(others):
+        told.append(
+            "A - under needed: no question is answered differently, or there is only one question,"
+            " so no number can be told."
+        )
+    if questions < FEW:
+        told.append(
+            f"Fewer than {FEW} questions: the intervals are wide. Write more before you choose."
+        )
+    return told
+
+
+def _silent(held: Sequence[set[str]], hours: Floats, matters: Floats) -> list[str]:
+    """Which parts cannot tell these cards apart."""
+    parts = {
+        "all cards are of one age: recency moves nothing": np.ptp(hours) == 0,
+        "all ratings are equal, or none is given: importance moves nothing": np.ptp(matters) == 0,
+        "no card lists entities: names move nothing": not any(held),
+    }
+    return [note for note, silent in parts.items() if silent]
+
+
+def _limits(embedder: Embedder, every: Sequence[str], texts: Sequence[str]) -> str:
+    lost, cut = "", "A longer text than its model reads is refused by the server."
+    if isinstance(embedder, Bundled):
+        lost = f"; {sum(embedder.unknown(every))} of {len(every)} texts are mostly unknown to it"
+        longer = f"{sum(embedder.truncated(texts))} of {len(texts)} cards are longer"
+        cut = f"It reads the first {WORD_PIECES} word pieces of a text; {longer}."
+    elif isinstance(embedder, Recorded):
+        cut = f"It read the first {WORD_PIECES} word pieces of a text."
+    model = "" if not isinstance(embedder, Bundled | Recorded) else ", and so is the model"
+    return (
+        f"stemmer and stop words are English{model}{lost}. {cut} The search is exact, over all"
+        " cards, and every question is asked at the one time above."
+    )
+
+
+def _write(file: Path, exam: pd.DataFrame, found: Mapping[int, pd.DataFrame]) -> None:
+    """One row a question and k: id, question, k, then the recall of every method."""
+    parts = []
+    for k, table in found.items():
+        parts.append(table.round(6))
+        parts[-1].insert(0, "question", exam["question"])
+        parts[-1].insert(1, "k", k)
+    try:
+        pd.concat(parts).to_csv(file, index_label="id", encoding="utf-8", lineterminator="\n")
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be written: {error.strerror or error}") from None
+
+
+def _many(table: pd.DataFrame, what: str) -> str:
+    return f"{len(table):,} {what}{'s' if len(table) != 1 else ''}"
