@@ -193,6 +193,11 @@ STACK = (  # in the order of the ladder
 )
 
 
+def part_row(name: str) -> int:
+    """Which row of `Asked.parts` holds a part."""
+    return list(PARTS).index(name)
+
+
 @dataclass(frozen=True)
 class Asked:
     """One question, measured: each part of PARTS, min-max normalised, and what each part found."""
@@ -203,12 +208,15 @@ class Asked:
     matched: NDArray[np.bool_]  # (parts, n): which turns a ranked list of this part holds
 
     def part(self, name: str) -> Floats:
-        row: Floats = self.parts[list(PARTS).index(name)]
+        row: Floats = self.parts[part_row(name)]
         return row
 
 
 def ask(ready: Prepared, questions: Vectors) -> list[Asked]:
-    """All parts of every question that has evidence; questions are unit vectors, in order."""
+    """All parts of every question that has evidence; questions are unit vectors, in order.
+
+    Raises ValueError if no question has evidence: such a conversation cannot be tried.
+    """
     found = []
     for question, vector in zip(ready.conversation.questions, questions, strict=True):
         if question.evidence:
@@ -218,12 +226,15 @@ def ask(ready: Prepared, questions: Vectors) -> list[Asked]:
             held["BM25"] = ready.words.matched(stem(question.text))
             parts = np.array([min_max(values) for values in raw.values()])
             found.append(Asked(ready, question, parts, np.array(list(held.values()))))
+    if not found:
+        name = ready.conversation.id
+        raise ValueError(f"conversation {name!r} has no question with evidence: nothing to try")
     return found
 
 
 def rrf(asked: Asked, names: Sequence[str]) -> Floats:
     """Reciprocal rank fusion of parts; a list of words or names holds only what it matched."""
-    rows = [list(PARTS).index(name) for name in names]
+    rows = [part_row(name) for name in names]
     return reciprocal_rank_fusion(list(asked.parts[rows]), list(asked.matched[rows]))
 
 

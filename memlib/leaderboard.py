@@ -9,7 +9,7 @@ import numpy as np
 from memlib.checks import Floats
 from memlib.experiment import GRID
 from memlib.fusion import WEIGHTS
-from memlib.ideas import PARTS, STACK, Asked, above, diverse, rrf
+from memlib.ideas import PARTS, STACK, Asked, above, diverse, part_row, rrf
 from memlib.learning import fit_weights
 
 KS = (10, 20, 50)
@@ -41,7 +41,7 @@ def fixed(weights: Weights) -> Callable[[Sequence[Asked]], Weights]:
 
 def grid(questions: Sequence[Asked]) -> Weights:
     """Of the 66 weightings the one with the best mean recall; the first of equal ones."""
-    rows = [list(PARTS).index(name) for name in SIGNALS]
+    rows = [part_row(name) for name in SIGNALS]
     points = np.array(GRID)
     means = np.zeros(len(GRID))
     for asked in questions:
@@ -52,7 +52,7 @@ def grid(questions: Sequence[Asked]) -> Weights:
 
 def learned(*names: str) -> Callable[[Sequence[Asked]], Weights]:
     """Weights of the named parts, learned listwise (`learning.fit_weights`)."""
-    rows = [list(PARTS).index(name) for name in names]
+    rows = [part_row(name) for name in names]
 
     def choose(questions: Sequence[Asked]) -> Weights:
         parts = [asked.parts[rows] for asked in questions]
@@ -64,8 +64,7 @@ def learned(*names: str) -> Callable[[Sequence[Asked]], Weights]:
 
 def total(asked: Asked, weights: Weights) -> Floats:
     """Weighted sum of parts that are normalised already; a weight may be below 0."""
-    names = list(PARTS)
-    rows = [names.index(name) for name in weights]
+    rows = [part_row(name) for name in weights]
     each = np.array(list(weights.values()))[:, None] * asked.parts[rows]
     summed: Floats = each.sum(axis=0)  # one part after the other: `@` may part equal turns
     return summed

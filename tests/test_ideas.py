@@ -15,7 +15,7 @@ from memlib.checks import Floats
 from memlib.entity_boost import entity_boost, names_in
 from memlib.experiment import Vectors
 from memlib.fusion import reciprocal_rank_fusion
-from memlib.ideas import PARTS, STACK, Asked, Prepared, above, ask, diverse, rrf
+from memlib.ideas import PARTS, STACK, Asked, Prepared, above, ask, diverse, part_row, rrf
 from memlib.normalization import min_max
 from memlib.ranking import pick_diverse
 from memlib.similarity import cosine
@@ -299,6 +299,12 @@ def test_asking_twice_gives_the_same() -> None:
     ready = Prepared(TALK, turns, context)
     once, again = ask(ready, questions), ask(ready, questions)
     assert [a.parts.tolist() for a in once] == [a.parts.tolist() for a in again]
+
+
+def test_parts_stand_in_their_own_order() -> None:
+    assert [part_row(name) for name in PARTS] == list(range(len(PARTS)))
+    with pytest.raises(ValueError, match="'luck' is not in list"):
+        part_row("luck")
 
 
 def test_a_question_without_evidence_is_left_out_and_the_others_keep_their_vector() -> None:

@@ -14,7 +14,7 @@ from memlib.checks import Floats
 from memlib.experiment import GRID, Signals, measure_recalls, method_row
 from memlib.experiment import METHODS as EXPERIMENTS
 from memlib.fusion import weighted_sum
-from memlib.ideas import PARTS, STACK, Asked, Prepared, above, ask, diverse, rrf
+from memlib.ideas import PARTS, STACK, Asked, Prepared, above, ask, diverse, part_row, rrf
 from memlib.leaderboard import (
     BASELINE,
     BEST,
@@ -217,7 +217,7 @@ def test_after_the_weighted_sum_come_fusion_diversity_and_the_threshold() -> Non
 
 
 def as_signals(asked: Asked) -> Signals:
-    words = asked.matched[list(PARTS).index("BM25")]
+    words = asked.matched[part_row("BM25")]
     return Signals(*(asked.part(name) for name in SIGNALS), words, asked.question.evidence)
 
 
@@ -333,6 +333,15 @@ def test_a_trial_is_the_recall_of_each_question_in_order(name: str) -> None:
     apart = held_out(method, THREE[:2], THREE[2:])
     assert apart.recalls.tolist() == expected[-len(THREE[2]) :]
     assert apart.weights == {"all": weights}
+
+
+def test_a_conversation_that_cannot_be_tried_is_told_by_its_name() -> None:
+    ready = THREE[0][0].ready
+    silent = tuple(question._replace(evidence=()) for question in TALK.questions[:2])
+    ready = replace(ready, conversation=TALK._replace(id="small talk", questions=silent))
+    asked = choose("recorded").embed([question.text for question in silent], "query")
+    with pytest.raises(ValueError, match=r"^conversation 'small talk' has no question with evid"):
+        leave_one_out(NAMED["similarity alone"], [*THREE, ask(ready, asked)])
 
 
 def test_the_evidence_of_what_is_left_out_changes_no_weight_of_its_own_trial() -> None:
