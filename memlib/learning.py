@@ -54,7 +54,8 @@ def fit_weights(
     relevant  one entry a question: row numbers of its relevant cards, at least one
     penalty   above 0: with none, a part that always separates would get an infinite weight
     returns   shape (f,); only the order counts, so a common factor means nothing
-    Raises ValueError as `listwise_loss`, and for a penalty of 0 or below.
+    Raises ValueError as `listwise_loss`, and for a penalty of 0 or below; RuntimeError if the loss
+    still falls after 100 steps, more than parts from 0 to 1 need.
     Source: ListNet with top-one probabilities, Cao et al. 2007; the loss is convex in the weights.
 
     >>> fit_weights([[[1, 0, 0], [0, 0, 1]], [[1, 0, 0], [1, 0, 0]]], [[0], [0]]).round(1)
@@ -79,6 +80,9 @@ def fit_weights(
         weights, gained, loss = weights - step, loss - new, new
         if gained < 1e-14:
             break
+    else:
+        said = f"after {STEPS} steps the loss still falls, now {loss:g}"
+        raise RuntimeError(f"no minimum found: {said}; use min-max parts, or a larger penalty")
     return weights
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memlib import learning
+from memlib.checks import Floats
 from memlib.learning import PENALTY, STEPS, fit_weights, listwise_loss
 from tests.oracles import learning as oracle
 
@@ -151,13 +152,31 @@ def made_questions(true: list[float], count: int = 40, cards: int = 30) -> Quest
 
 def test_the_loss_never_rises_from_step_to_step(monkeypatch: pytest.MonkeyPatch) -> None:
     parts, relevant = split(made_questions([1, 2, 0.5]))
-    losses = []
+    losses, loss = [], learning._loss
+    tried: list[Floats] = []
+    monkeypatch.setattr(learning, "_loss", lambda w, *rest: (tried.append(w), loss(w, *rest))[1])
     for steps in range(12):
         monkeypatch.setattr(learning, "STEPS", steps)
-        losses.append(listwise_loss(fit_weights(parts, relevant), parts, relevant))
+        try:
+            reached = fit_weights(parts, relevant)
+        except RuntimeError:
+            reached = tried[-1]  # a step that is taken is the last one tried
+        losses.append(listwise_loss(reached, parts, relevant))
     assert losses == sorted(losses, reverse=True)
     assert losses[0] == pytest.approx(math.log(30))
     assert losses[-1] == losses[-2] < losses[3]
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_a_search_that_ends_before_the_minimum_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    parts, relevant = split(made_questions([1, 2, 0.5]))
+    assert fit_weights(parts, relevant).argmax() == 1
+    monkeypatch.setattr(learning, "STEPS", steps)
+    said = rf"^no minimum found: after {steps} steps the loss still falls, now \d"
+    with pytest.raises(RuntimeError, match=said):
+        fit_weights(parts, relevant)
 
 
 def test_a_step_too_long_is_halved() -> None:
