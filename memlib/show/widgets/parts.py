@@ -167,4 +167,4 @@ def moved(before: int, now: int) -> str:
 
 def worked(text: str) -> str:
     """Preformatted text: a row worked out by hand."""
-    return f'<pre style="{INK};background:none;{SCROLL}">{escape(text)}</pre>'
+    return f'<pre style="{INK};background:none;white-space:pre;{SCROLL}">{escape(text)}</pre>'
