@@ -85,7 +85,8 @@ def rank_order(
     rows = np.arange(n)
     if 0 < k < n:  # keep every card that ties with the k-th best, sort only those
         rows = np.flatnonzero(values >= np.partition(values, n - k)[n - k])
-    order = sorted(rows.tolist(), key=lambda row: (-values[row], names[row]))
+    falling, by_id = (-values).tolist(), names.tolist()  # lists: ten times as fast, item by item
+    order = sorted(rows.tolist(), key=lambda row: (falling[row], by_id[row]))
     return np.array(order[:k], dtype=np.intp)
 
 
@@ -188,17 +189,18 @@ def pick_diverse(
     cost = float(numbers("w_duplicate", w_duplicate, low=0, ndim=0))
     lam = float(numbers("mmr_lambda", mmr_lambda, low=0, high=1, ndim=0))
     floor = -np.inf if threshold is None else float(numbers("threshold", threshold, ndim=0))
-    penalty, left = np.zeros(len(base)), list(rank_order(-np.zeros(len(base)), names))
+    penalty, left, text = np.zeros(len(base)), np.arange(len(base)), names.tolist()
     rows: list[int] = []
     at: list[tuple[float, float]] = []
     for _ in range(min(_count("top_k", top_k), len(base))):
+        if rows:
+            penalty = np.maximum(penalty, (units @ units[rows[-1]]).clip(0, 1))
         punished = base - cost * penalty if diversity == "penalty" else base
-        worth = lam * base - (1 - lam) * penalty if diversity == "mmr" else punished
-        best = max(left, key=lambda row: worth[row])  # left is in order of ids: the first wins
-        left.remove(best)
-        rows.append(int(best))
+        worth = (lam * base - (1 - lam) * penalty if diversity == "mmr" else punished)[left]
+        best = min(left[worth == worth.max()].tolist(), key=text.__getitem__)
+        left = left[left != best]
+        rows.append(best)
         at.append((float(punished[best]), float(penalty[best])))
-        penalty = np.maximum(penalty, (units @ units[best]).clip(0, 1))
     keep = [i for i, (s, _) in enumerate(at) if s >= floor]
     kept = np.array([at[i] for i in keep], dtype=np.float64).reshape(-1, 2)
     return Picked(np.array([rows[i] for i in keep], dtype=np.intp), kept[:, 0], kept[:, 1])
