@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -149,6 +151,24 @@ def test_own_memories_are_all_loaded_or_none(place: Place) -> None:
     assert place.lists() == start
 
 
+def test_an_embedder_without_its_server_is_told_in_a_line_and_nothing_changes(
+    place: Place,
+) -> None:
+    from tests.browser import widgets
+
+    start, about = place.lists(), place.root.inner_text()
+    (embedder,) = [c for c in widgets.controls(place.root) if c.label == "embedder"]
+    bundled = embedder.reading()
+    for _ in range(2):  # by keys, and again: the drop-down went back
+        embedder.keys.focus()
+        embedder.keys.press("End")
+        place.notebook.settle()
+        assert len(place.alerts()) == 1 and widgets.OFFLINE in place.alerts()[0]
+        assert (place.lists(), embedder.reading()) == (start, bundled)
+    place.press("Reset")
+    assert (place.alerts(), place.root.inner_text()) == ([], about)
+
+
 def test_code_is_given(place: Place) -> None:
     place.press("Copy as code")
     first = place.root.locator("pre").first.inner_text()
@@ -206,3 +226,19 @@ def test_nothing_else_went_wrong_and_nothing_was_fetched(place: Place) -> None:
     from tests.browser import checks
 
     assert checks.page(place.notebook) == []
+
+
+def test_a_page_that_cannot_be_made_says_so_and_fetches_nothing(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    pytest.importorskip("playwright.sync_api", reason="no playwright: pip install -e '.[dev]'")
+    pytest.importorskip("voila", reason="no voila")
+    from tests.browser.lab import start_voila
+
+    with start_voila(tmp_path_factory.mktemp("broken")) as voila:
+        (voila.folder / "playground.ipynb").write_text('{"cells": [', encoding="utf-8")
+        with pytest.raises(HTTPError) as caught:
+            urlopen(voila.url, timeout=20)
+        said = caught.value.read().decode("utf-8")
+    assert "400" in said and "Back to the playground" in said
+    assert "//" not in said.replace("<!", "")
