@@ -38,7 +38,7 @@ LONGEST = {  # all others 150 lines
     "show.tables": 160,
     "show.widgets.parts": 170,  # controls, panel, table and bars: what every widget shares
     "show.plots": 200,
-    "show.playground": 430,  # thirty controls, two files read and two written, all on one page
+    "show.playground": 380,  # thirty controls, two files read and two written, all on one page
     "show.comparison": 190,  # every part, who is picked, and why the others are not
     "show.configuration": 180,  # every refusal of a finding that does not fit
     "show.side_by_side": 240,
@@ -52,7 +52,6 @@ LONGEST = {  # all others 150 lines
     "sources.dialogue": 180,
     "sources.extraction": 210,  # prompts, schema, and every refusal of a reply
     "sources.suspicion": 210,  # what a conversation may order, what a fact may not hold
-    "show.shelf": 160,
     "importance": 160,
     "sources.extractor": 210,  # one call, its retries, and what may become a card
     "measure_locomo": 240,  # three tables, the pairs compared, and the command

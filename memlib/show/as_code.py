@@ -26,20 +26,23 @@ from memlib.sources.embedders import choose
 SCALES = {"min-max": "min_max", "z-score": "z_score", "none": "None"}
 
 
-def as_code(finding: Finding, side: str, load: str, asked_of: str = "bundled") -> str:
+def as_code(finding: Finding, side: str, load: str, model: str, asked_of: str) -> str:
     """The code that ends with `ids`, the cards picked, best first.
 
     side      "a" or "b"
-    load      a line that makes `cards` and `model`, as `Shelf.code` holds it
-    asked_of  the embedder that made the question's vector
+    load      a line that makes `cards`, as `Shelf.code` holds it
+    model     for `choose`: the embedder that made the cards' vectors
+    asked_of  the one that made the question's vector; recorded and bundled are one model
     """
     settings: Settings = getattr(finding, side)
+    asked = "model" if asked_of == model else f"choose({asked_of!r})"
     body = f"""
 now = datetime.fromisoformat({finding.now.isoformat()!r})
 {load}
+model = choose({model!r})
 question = {finding.question!r}
 vectors = model.embed(cards["text"].tolist())
-query = choose({asked_of!r}).embed([question], role="query")[0]
+query = {asked}.embed([question], role="query")[0]
 
 hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
 names = names_on(cards["entities"], {{}})

@@ -82,10 +82,14 @@ class Settings:
 
 
 class Finding(NamedTuple):
-    """What a colleague needs to see the same: the cards' name and fingerprint, all that was set."""
+    """What a colleague needs to see the same: the cards' name and fingerprint, all that was set.
+
+    embedder  the id of the model of both the cards' vectors and the question's
+    """
 
     cards: str
     fingerprint: str
+    embedder: str
     now: datetime
     question: str
     shown: int
@@ -123,7 +127,7 @@ def from_json(text: str | bytes) -> Finding:
     if body.get("version") != VERSION or isinstance(body["version"], bool):
         raise ValueError(f"version is {body.get('version')!r}: this course reads {VERSION}")
     _names("the finding", body, ("format", "version", *Finding._fields))
-    for name in ("cards", "fingerprint", "now", "question"):
+    for name in ("cards", "fingerprint", "embedder", "now", "question"):
         if not isinstance(body[name], str) or not body[name].strip():
             raise ValueError(f"{name} is {short(str(body[name]))}: must be a text")
     shown = body["shown"]
@@ -132,6 +136,7 @@ def from_json(text: str | bytes) -> Finding:
     return Finding(
         body["cards"],
         body["fingerprint"],
+        body["embedder"],
         moment(body["now"]),
         body["question"],
         shown,

@@ -1,11 +1,8 @@
 """Cards for the playground: Maya's, a dialogue's turns, one's own file."""
 
-from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +11,9 @@ import pandas as pd
 from memlib.show.configuration import fingerprint
 from memlib.sources.cards import COURSE_NOW, CardError, load_cards
 from memlib.sources.dialogue import load_dialogue, turn_text
-from memlib.sources.embedders import Bundled, EmbedderUnavailable, Recorded, Vectors
 
 MAYA, DIALOGUE = "Maya's cards", "a dialogue's turns"
-BATCH = 16  # texts between two moves of a progress bar
 MOST_CARDS = 20_000  # in a file of one's own: embedding cannot be stopped
-SAMPLE = 32  # texts that are embedded to tell how long all of them take
 TEMPLATE = """id,text,created_at,importance,entities
 tea,"Ana drinks tea, never coffee.",2025-05-02T09:00Z,4,Ana:person
 trip,Ana flies to Oslo on Friday.,2025-06-01T18:30Z,7,Ana:person;Oslo:place
@@ -27,13 +21,16 @@ trip,Ana flies to Oslo on Friday.,2025-06-01T18:30Z,7,Ana:person;Oslo:place
 
 
 class Shelf(NamedTuple):
-    """Cards with their vectors, the moment that counts as now, and how to load them in code."""
+    """Cards, the moment that counts as now, and how to load them in code.
+
+    vectors  who has the bundled model's vectors of them: "recorded", or the model itself, "bundled"
+    """
 
     name: str
     cards: pd.DataFrame
-    vectors: Vectors
     now: datetime
     code: str
+    vectors: str
     fingerprint: str
 
 
@@ -66,31 +63,21 @@ def dialogue_cards() -> pd.DataFrame:
 def maya() -> Shelf:
     """The course's own cards, as of the course's own now."""
     cards = load_cards()
-    vectors = recorded().embed(cards["text"].tolist())
-    code = 'cards, model = load_cards(), choose("recorded")'
-    return Shelf(MAYA, cards, vectors, COURSE_NOW, code, fingerprint(cards))
+    return Shelf(MAYA, cards, COURSE_NOW, "cards = load_cards()", "recorded", fingerprint(cards))
 
 
 def dialogue() -> Shelf:
     """The dialogue's turns, as of the beginning of its last conversation."""
-    cards = dialogue_cards()
-    vectors = recorded().embed(cards["text"].tolist())
-    code = 'cards, model = dialogue_cards(), choose("recorded")'
-    return Shelf(DIALOGUE, cards, vectors, newest(cards), code, fingerprint(cards))
+    cards, code = dialogue_cards(), "cards = dialogue_cards()"
+    return Shelf(DIALOGUE, cards, newest(cards), code, "recorded", fingerprint(cards))
 
 
-def own(
-    name: str,
-    content: bytes,
-    now: datetime,
-    embed: Callable[[Sequence[str]], Vectors],
-) -> Shelf:
-    """A card file of one's own: checked whole, then embedded; as of its newest time.
+def own(name: str, content: bytes, now: datetime) -> Shelf:
+    """A card file of one's own, checked whole; as of its newest time.
 
     name     as the browser tells it; it is shown and never opened
     now      no card may be dated after it
-    Raises CardError for the row and column at fault, or for too many cards; EmbedderUnavailable
-    without a model.
+    Raises CardError for the row and column at fault, or for too many cards.
     """
     name = name.rpartition("\\")[2].strip(".") or "cards.csv"
     with TemporaryDirectory() as folder:
@@ -104,11 +91,9 @@ def own(
         raise CardError(
             f"{name}: {len(cards):,} cards, the playground takes {MOST_CARDS:,} at most"
         )
-    code = f'cards, model = load_cards(Path({name!r}), now), choose("bundled")'
+    code = f"cards = load_cards(Path({name!r}), now)"
     shown = f"{name} (your file)" if name in (MAYA, DIALOGUE) else name
-    return Shelf(
-        shown, cards, embed(cards["text"].tolist()), newest(cards), code, fingerprint(cards)
-    )
+    return Shelf(shown, cards, newest(cards), code, "bundled", fingerprint(cards))
 
 
 def newest(cards: pd.DataFrame) -> datetime:
@@ -117,40 +102,13 @@ def newest(cards: pd.DataFrame) -> datetime:
     return latest.astimezone(UTC)
 
 
-@cache
-def recorded() -> Recorded:
-    """The recorded vectors, read once."""
-    return Recorded()
-
-
-@cache
-def bundled() -> Bundled:
-    """The bundled model, loaded once."""
-    return Bundled()
-
-
-def embedding_seconds(texts: Sequence[str]) -> float:
-    """About how long `embed_by_steps` takes here for these texts, 1 or more: from a sample."""
-    bundled().embed(texts[:1])  # the model is loaded before the clock runs
-    sample = texts[:: -(-len(texts) // SAMPLE)]
-    begun = monotonic()
-    bundled().embed(sample)
-    return (monotonic() - begun) / len(sample) * len(texts)
-
-
-def embed_by_steps(texts: Sequence[str], progress: Callable[[int, int], None]) -> Vectors:
-    """Embed with the bundled model; progress(done, of) is called between batches."""
-    found = []
-    for start in range(0, len(texts), BATCH):
-        progress(start, len(texts))
-        found.append(bundled().embed(texts[start : start + BATCH]))
-    progress(len(texts), len(texts))
-    return np.concatenate(found)
-
-
-def embed_question(question: str) -> tuple[Vectors, str]:
-    """A question's vector, and which embedder gave it: recorded if it can, else bundled."""
-    try:
-        return recorded().embed([question], role="query")[0], "recorded"
-    except EmbedderUnavailable:
-        return bundled().embed([question], role="query")[0], "bundled"
+def facts(cards: pd.DataFrame) -> str:
+    """What the cards give the parts to work with, in one line."""
+    written, again = cards["created_at"], int(cards["last_accessed_at"].notna().sum())
+    rated, named = (
+        int(cards["importance"].notna().sum()),
+        int((cards["entities"].str.len() > 0).sum()),
+    )
+    span = f"{written.min():%Y-%m-%d} to {written.max():%Y-%m-%d}"
+    said = f"{len(cards):,} cards, written {span}; {again:,} accessed again, {rated:,} rated, "
+    return f"{said}{named:,} with names."

@@ -22,7 +22,10 @@ OTHER = Settings(
     *(0.5, 0.0, 2.0, 0.1, 0.4),
     *("by kind", 12.5, "z-score", "unicode", "RRF", "mmr", 0.3, 0.25, 0.0325),
 )
-FOUND = Finding("Maya's cards", "0123456789ab", COURSE_NOW, "Où est “Miso”?", 8, Settings(), OTHER)
+FOUND = Finding(
+    *("Maya's cards", "0123456789ab", "ollama:nomic-embed-text", COURSE_NOW),
+    *("Où est “Miso”?", 8, Settings(), OTHER),
+)
 
 
 def changed(side: str | None = None, drop: str = "", **values: object) -> str:
@@ -56,6 +59,9 @@ def test_every_setting_is_in_the_file() -> None:
         (changed(version=True), "version is True"),
         (changed(colour="red"), "the finding has 'colour': unknown; known: format"),
         (changed(drop="now"), "the finding has no 'now'"),
+        (changed(drop="embedder"), "the finding has no 'embedder'"),
+        (changed(embedder=" "), "embedder is ' ': must be a text"),
+        (changed(embedder=None), "embedder is 'None': must be a text"),
         (changed(question=" "), "question is ' ': must be a text"),
         (changed(question=7), "question is '7': must be a text"),
         (changed(now="tomorrow"), "now is 'tomorrow': must be a time with a zone"),

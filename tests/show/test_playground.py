@@ -1,7 +1,7 @@
 """The page in the kernel: every control acts, bad files change nothing, a finding comes back."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,12 +9,16 @@ import ipywidgets
 import numpy as np
 import pytest
 
-from memlib.show import playground, shelf
-from memlib.show.playground import GROUPS, A, B, Playground
+from memlib.show import models, playground, shelf
+from memlib.show.controls import GROUPS, A, B
+from memlib.show.models import BUNDLED, OLLAMA
+from memlib.show.playground import Playground
 from memlib.sources.cards import PUBLISHED_QUESTION
-from memlib.sources.embedders import Vectors
+from memlib.sources.embedders import Role, Vectors
+from memlib.sources.server import client
 from tests.notebooks.refresh import ROOT, as_text, normalise
 from tests.notebooks.test_lint import prose, read, unexecuted
+from tests.ollama_server import OllamaServer, nobody, serving, swallowing
 from tests.show.widgets.test_drive import tree
 
 
@@ -26,6 +30,7 @@ def made() -> Playground:
 @pytest.fixture
 def page(made: Playground) -> Iterator[Playground]:
     """One page for all tests, brought back to its start: making one takes a while."""
+    made.embedder.value = BUNDLED
     made.source.value, made.as_code.value = shelf.MAYA, False
     made.question.value, made.now.value = PUBLISHED_QUESTION, shelf.maya().now.isoformat()
     made.reset()
@@ -61,6 +66,7 @@ def saved(page: Playground) -> str:
 def test_the_page_begins_with_two_rankings(page: Playground) -> None:
     assert 'role="alert"' not in page.output.value + page.message.value
     assert page.output.value.count("<li class=") == 2 * playground.SHOWN
+    assert Playground().progress.layout.visibility == "hidden"
     assert "208 cards" in page.about.value and (page.settings("a"), page.settings("b")) == (A, B)
 
 
@@ -124,6 +130,15 @@ def test_one_s_own_cards_are_loaded_whole(page: Playground) -> None:
     assert "195 cards" in page.about.value
     page.source.value = "mine.csv"
     assert "2 cards" in page.about.value
+
+
+def test_a_second_file_leaves_the_typed_question_alone(page: Playground) -> None:
+    upload(page, "mine.csv", shelf.TEMPLATE)
+    page.question.value = "What does Ana drink?"
+    upload(page, "edited.csv", shelf.TEMPLATE.replace("tea,", "chai,", 1))
+    assert page.question.value == "What does Ana drink?"
+    assert page.source.value == "edited.csv" and "chai" in page.shelf.cards.index
+    assert "Ana drinks tea" in page.output.value
 
 
 def test_a_bad_file_says_where_and_the_old_cards_stay(page: Playground) -> None:
@@ -214,6 +229,220 @@ def test_a_question_in_letters_that_the_model_does_not_know_is_doubted(page: Pla
     assert "The question: 1 of 1 texts are mostly unknown" in page.output.value
 
 
+@pytest.fixture
+def fresh(made: Playground, monkeypatch: pytest.MonkeyPatch, page: Playground) -> Playground:
+    """The page, with models that embedded nothing yet."""
+    monkeypatch.setattr(made, "models", models.Models(made._step))
+    return made
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with serving() as running:
+        yield running
+
+
+def state(page: Playground) -> tuple[Any, ...]:
+    """All that a failure must leave as it was."""
+    shown = page.output.value, page.about.value, page.code.value
+    return *shown, saved(page), page.source.value, page.source.options, page.embedder.value
+
+
+def test_another_embedder_embeds_all_anew_and_going_back_is_immediate(
+    fresh: Playground, server: OllamaServer
+) -> None:
+    assert fresh.embedder.options == (BUNDLED, OLLAMA) == ("all-MiniLM-L6-v2-int8", OLLAMA)
+    before, seen = state(fresh), list[tuple[str, int]]()
+    bar = fresh.progress
+    bar.observe(lambda change: seen.append((bar.layout.visibility, change["new"])), "value")
+    fresh.embedder.value = OLLAMA
+    bar.unobserve_all("value")
+    texts = fresh.shelf.cards["text"].tolist()
+    assert server.texts == [*texts, PUBLISHED_QUESTION]
+    steps = [*range(16, 208, 16), 208]
+    assert [("visible", done) for done in steps] == [step for step in seen if step[1] > 1]
+    assert bar.layout.visibility == "hidden" and fresh.message.value == ""
+    assert json.loads(saved(fresh))["embedder"] == OLLAMA
+    fresh.embedder.value = BUNDLED
+    assert state(fresh) == before
+    server.texts.clear()
+    fresh.embedder.value = OLLAMA
+    assert server.texts == []
+
+
+def test_vectors_of_two_models_never_meet(
+    fresh: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Turned(models.Bundled):
+        """Other axes: the same cosines between its own vectors, none with the model's."""
+
+        def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+            return -super().embed(texts, role)[:, ::-1]
+
+    monkeypatch.setattr(models, "choose", lambda name: Turned())
+    for by, turn in ((OLLAMA, -1), (BUNDLED, 1), (OLLAMA, -1)):
+        fresh.embedder.value = by
+        fresh.question.value = f"What should I cook for {by}?"
+        _, ready = fresh._prepared or pytest.fail("nothing is prepared")
+        own = models.bundled().embed([*fresh.shelf.cards["text"][:3], fresh.question.value])
+        np.testing.assert_allclose(ready.vectors[:3], turn * own[:3, ::turn], atol=1e-6)
+        assert ready._asked is not None
+        query = np.frombuffer(ready._asked.query, np.float32)
+        np.testing.assert_allclose(query, turn * own[3, ::turn], atol=1e-6)
+
+
+def test_other_cards_and_questions_are_embedded_by_the_one_that_is_chosen(
+    fresh: Playground, server: OllamaServer
+) -> None:
+    fresh.embedder.value = OLLAMA
+    server.texts.clear()
+    fresh.source.value = shelf.DIALOGUE
+    texts = shelf.dialogue_cards()["text"].tolist()
+    assert server.texts == [*dict.fromkeys(texts), fresh.question.value]
+    server.texts.clear()
+    upload(fresh, "mine.csv", shelf.TEMPLATE + "key,鍵,2025-05-02T09:00Z,,\n")
+    assert "mine.csv is loaded.<" in fresh.message.value  # no doubt: it may know the word
+    fresh.question.value = "🎂 🎂"
+    assert server.texts == [*fresh.shelf.cards["text"], "🎂 🎂"]
+    assert "unknown" not in fresh.output.value and "alert" not in fresh.output.value
+    fresh.embedder.value = BUNDLED
+    assert "1 of 3 texts are mostly unknown" in fresh.message.value
+    assert "The question: 1 of 1 texts are mostly unknown" in fresh.output.value
+
+
+def test_without_a_server_one_line_says_so_and_nothing_changes(fresh: Playground) -> None:
+    before = state(fresh)
+    for where, waited in ((nobody, ""), (swallowing, " within 2 s")):
+        with where() as host:
+            fresh.embedder.value = OLLAMA
+        assert f"Ollama at {host}: no answer{waited}: run" in fresh.message.value
+        assert "run `ollama serve` or set OLLAMA_HOST" in fresh.message.value
+        assert fresh.message.value.count("role=") == 1 and "Traceback" not in fresh.message.value
+        assert state(fresh) == before and fresh.progress.layout.visibility == "hidden"
+    with serving():  # now one was started
+        fresh.embedder.value = OLLAMA
+        assert fresh.message.value == "" and fresh.by == fresh.embedder.value == OLLAMA
+
+
+@pytest.mark.parametrize(
+    ("fault", "after", "said"),
+    [
+        ("wrong dimension", 1, "instead of (16, 384)"),
+        ("wrong dimension", 13, "instead of (1, 384)"),  # of the question
+        ("dropped", 3, "Ollama at"),
+        ("nan", 0, "Ollama at"),
+        ("html", 0, "Ollama at"),
+    ],
+)
+def test_a_failure_on_the_way_leaves_all_as_it_was(
+    fresh: Playground, server: OllamaServer, fault: str, after: int, said: str
+) -> None:
+    before = state(fresh)
+    server.fault, server.after = fault, after
+    fresh.embedder.value = OLLAMA
+    assert said in fresh.message.value and 'role="alert"' in fresh.message.value
+    assert state(fresh) == before and len(server.requests) == after + 1
+    server.fault = ""
+    fresh.embedder.value = OLLAMA
+    assert fresh.message.value == "" and fresh.by == OLLAMA
+    assert len(server.texts) <= 209 + 16  # what was embedded is not embedded again
+
+
+def test_an_interrupt_leaves_all_as_it_was(
+    fresh: Playground, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = state(fresh)
+
+    def stop(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fresh.models, "told", stop)
+    with pytest.raises(KeyboardInterrupt):
+        fresh.embedder.value = OLLAMA
+    assert state(fresh) == before and fresh.progress.layout.visibility == "hidden"
+
+
+def test_other_cards_stay_out_when_the_server_leaves(fresh: Playground) -> None:
+    with serving() as server, pytest.MonkeyPatch.context() as moved:
+        fresh.embedder.value = OLLAMA
+        before = state(fresh)
+        moved.setattr(
+            "memlib.sources.embedders.client", lambda _, wait: client("127.0.0.1:1", wait)
+        )
+        fresh.source.value = shelf.DIALOGUE
+        assert "no answer" in fresh.message.value and state(fresh) == before
+        upload(fresh, "mine.csv", shelf.TEMPLATE)
+        assert "no answer" in fresh.message.value and state(fresh) == before
+        fresh.question.value = "What does Ana drink?"
+        assert "no answer" in fresh.output.value and 'role="alert"' in fresh.output.value
+        assert len(server.texts) == 209
+        fresh.embedder.value = BUNDLED  # a question is never what keeps you there
+    assert fresh.by == BUNDLED and "alert" not in fresh.output.value + fresh.message.value
+
+
+def test_a_finding_brings_its_embedder(fresh: Playground, server: OllamaServer) -> None:
+    fresh.embedder.value = OLLAMA
+    fresh.controls["b"]["recency"].value = 2.0
+    text, shown = saved(fresh), fresh.output.value
+    fresh.embedder.value = BUNDLED
+    fresh.reset()
+    reopen(fresh, text)
+    assert (saved(fresh), fresh.output.value, fresh.embedder.value) == (text, shown, OLLAMA)
+    assert "finding.json is open" in fresh.message.value
+    other = json.dumps(json.loads(text) | {"embedder": "ollama:all-minilm"})
+    reopen(fresh, other)
+    assert fresh.embedder.value == fresh.by == "ollama:all-minilm"
+    assert fresh.embedder.options[:2] == (BUNDLED, OLLAMA)
+
+
+@pytest.mark.parametrize(
+    ("embedder", "said"),
+    [
+        ("ollama:llava", "no model &#x27;llava&#x27;: run `ollama pull llava`"),
+        ("e5-large", f"embedder is &#x27;e5-large&#x27;: must be {BUNDLED} or ollama:MODEL"),
+        ("recorded", "must be"),
+    ],
+)
+def test_a_finding_whose_embedder_is_not_here_changes_nothing(
+    fresh: Playground, server: OllamaServer, embedder: str, said: str
+) -> None:
+    before, options = state(fresh), fresh.embedder.options
+    made = {"embedder": embedder, "question": "Else?", "shown": 3}
+    reopen(fresh, json.dumps(json.loads(saved(fresh)) | made))
+    assert said in fresh.message.value and 'role="alert"' in fresh.message.value
+    assert state(fresh) == before and fresh.embedder.options == options
+
+
+def test_the_code_says_which_embedder(fresh: Playground, server: OllamaServer) -> None:
+    fresh.as_code.value = True
+    assert fresh.code.value.count("choose(&#x27;recorded&#x27;)") == 2
+    fresh.embedder.value = OLLAMA
+    assert fresh.code.value.count("choose(&#x27;ollama:nomic-embed-text&#x27;)") == 2
+    assert "recorded" not in fresh.code.value
+
+
+def test_another_model_in_code(server: OllamaServer) -> None:
+    page = Playground("ollama:all-minilm")
+    assert page.embedder.options == (BUNDLED, OLLAMA, "ollama:all-minilm") and page.by == BUNDLED
+    page.embedder.value = "ollama:all-minilm"
+    assert {body["model"] for _, body in server.requests} == {"all-minilm"}
+    assert page.message.value == "" and page.by == "ollama:all-minilm"
+    with pytest.raises(ValueError, match="embedder is 'gpt': must be"):
+        playground.explore("gpt")
+
+
+def test_many_cards_are_announced_for_a_server_too(
+    fresh: Playground, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(playground, "MANY", 200)
+    fresh.message.observe(lambda change: said.append(change["new"]), "value")
+    fresh.embedder.value = OLLAMA
+    fresh.message.unobserve_all("value")
+    assert len(said) == 2 and "208 cards: embedding them takes less than a minute" in said[0]
+    assert said[1] == fresh.message.value == ""
+
+
 def test_a_slow_embedding_shows_its_progress(
     page: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,29 +462,21 @@ def test_many_cards_are_announced_before_they_are_embedded(
 ) -> None:
     order: list[str] = []
 
-    def steps(texts: list[str], progress: object) -> Vectors:
-        order.append(page.message.value)
-        return np.ones((len(texts), 384), np.float32)
+    class Fixed(models.Bundled):
+        def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+            order.append(page.message.value)
+            return np.ones((len(texts), 384), np.float32)
 
-    monkeypatch.setattr(shelf, "embed_by_steps", steps)
-    monkeypatch.setattr(shelf, "embedding_seconds", lambda texts: 0.1 * len(texts))
+    monkeypatch.setattr(page, "models", models.Models(page._step))
+    monkeypatch.setattr(models, "bundled", Fixed)
+    monkeypatch.setattr(playground, "seconds_for", lambda texts, model: 0.1 * len(texts))
     rows = [f"c{i},Card {i}.,2025-05-02T09:00Z\n" for i in range(playground.MANY + 1)]
     upload(page, "few.csv", "id,text,created_at\n" + "".join(rows[1:]))
-    upload(page, "many.csv", "id,text,created_at\n" + "".join(rows))
+    new = "".join(rows).replace("Card", "Memo")  # a text that was embedded is not embedded again
+    upload(page, "many.csv", "id,text,created_at\n" + new)
     said = "1,001 cards: embedding them takes about 2 minutes, and cannot be stopped."
-    assert order == ["", playground.parts.line(said)]
+    assert list(dict.fromkeys(order)) == ["", playground.parts.line(said)]
     assert "many.csv is loaded" in page.message.value
-
-
-@pytest.mark.parametrize(
-    ("seconds", "about"),
-    [
-        *((1, "less than a minute"), (44, "less than a minute"), (45, "about a minute")),
-        *((60, "about a minute"), (61, "about 2 minutes"), (600, "about 10 minutes")),
-    ],
-)
-def test_a_wait_is_told_in_minutes(seconds: float, about: str) -> None:
-    assert f"takes {about}, and" in playground.wait(5000, seconds)
 
 
 def test_a_file_with_a_name_that_stands_there_or_is_markup(page: Playground) -> None:

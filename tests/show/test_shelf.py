@@ -3,18 +3,12 @@
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from memlib.show import shelf
 from memlib.sources.cards import COURSE_NOW, CardError, load_cards
-from memlib.sources.embedders import Recorded, Vectors
 
 GOOD = shelf.TEMPLATE.encode()
-
-
-def no_vectors(texts: object) -> Vectors:
-    raise AssertionError("nothing may be embedded before the whole file is checked")
 
 
 def test_maya_and_the_dialogue_are_ready() -> None:
@@ -24,16 +18,15 @@ def test_maya_and_the_dialogue_are_ready() -> None:
     assert dialogue.cards["created_at"].dtype == load_cards()["created_at"].dtype
     assert dialogue.cards.loc["D7:34", "text"] == "Jonas: Good night, Tove. Mind your step!"
     assert dialogue.now == dialogue.cards["created_at"].max()
-    for held in (maya, dialogue):
-        assert held.vectors.shape == (len(held.cards), 384)
+    assert {maya.vectors, dialogue.vectors} == {"recorded"}
     assert maya.fingerprint != dialogue.fingerprint
 
 
 def test_one_s_own_file_is_as_of_its_newest_time() -> None:
-    found = shelf.own("folder\\mine.csv", GOOD, COURSE_NOW, shelf.bundled().embed)
+    found = shelf.own("folder\\mine.csv", GOOD, COURSE_NOW)
     assert (found.name, list(found.cards.index)) == ("mine.csv", ["tea", "trip"])
     assert found.now.isoformat() == "2025-06-01T18:30:00+00:00"
-    assert "load_cards(Path('mine.csv'), now), choose(\"bundled\")" in found.code
+    assert (found.code, found.vectors) == ("cards = load_cards(Path('mine.csv'), now)", "bundled")
 
 
 @pytest.mark.parametrize(
@@ -49,11 +42,9 @@ def test_one_s_own_file_is_as_of_its_newest_time() -> None:
         (b"\xff\xfe", "not UTF-8"),
     ],
 )
-def test_a_bad_file_is_told_by_row_and_column_before_anything_is_embedded(
-    content: bytes, said: str
-) -> None:
+def test_a_bad_file_is_told_by_row_and_column(content: bytes, said: str) -> None:
     with pytest.raises(CardError, match=said):
-        shelf.own("mine.csv", content, COURSE_NOW, no_vectors)
+        shelf.own("mine.csv", content, COURSE_NOW)
 
 
 @pytest.mark.parametrize(
@@ -68,16 +59,16 @@ def test_a_file_s_name_is_shown_and_never_opened(
 ) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "a" / "b"))
-    assert shelf.own(name, GOOD, COURSE_NOW, shelf.bundled().embed).name == shown
+    assert shelf.own(name, GOOD, COURSE_NOW).name == shown
     assert [path.name for path in tmp_path.rglob("*")] == ["a", "b"]
     with pytest.raises(CardError) as caught:
-        shelf.own(name, b"", COURSE_NOW, no_vectors)
+        shelf.own(name, b"", COURSE_NOW)
     assert str(caught.value).startswith(f"{shown}: empty")
 
 
 @pytest.mark.parametrize("name", [shelf.MAYA, shelf.DIALOGUE])
 def test_a_file_called_like_the_course_s_cards_has_a_name_of_its_own(name: str) -> None:
-    found = shelf.own(name, GOOD, COURSE_NOW, shelf.bundled().embed)
+    found = shelf.own(name, GOOD, COURSE_NOW)
     assert found.name == f"{name} (your file)" and repr(name) in found.code
 
 
@@ -86,38 +77,16 @@ def many(cards: int) -> bytes:
     return f"id,text,created_at\n{rows}".encode()
 
 
-def test_more_cards_than_can_be_waited_for_are_refused_before_anything_is_embedded() -> None:
+def test_more_cards_than_can_be_waited_for_are_refused() -> None:
     assert shelf.MOST_CARDS == 20_000
     said = r"^mine\.csv: 20,001 cards, the playground takes 20,000 at most$"
     with pytest.raises(CardError, match=said):
-        shelf.own("mine.csv", many(20_001), COURSE_NOW, no_vectors)
-    nothing = np.zeros((20_000, 384), np.float32)
-    assert len(shelf.own("mine.csv", many(20_000), COURSE_NOW, lambda _: nothing).cards) == 20_000
+        shelf.own("mine.csv", many(20_001), COURSE_NOW)
+    assert len(shelf.own("mine.csv", many(20_000), COURSE_NOW).cards) == 20_000
 
 
-@pytest.mark.parametrize("texts", [1, 31, 32, 33, 64, 1000])
-def test_the_wait_is_told_from_a_sample(texts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedded: list[int] = []
-    monkeypatch.setattr(shelf, "monotonic", lambda: float(sum(embedded)))  # a second a text
-
-    class Counting:
-        def embed(self, texts: list[str]) -> None:
-            embedded.append(len(texts))
-
-    monkeypatch.setattr(shelf, "bundled", Counting)
-    assert shelf.embedding_seconds(["A card."] * texts) == pytest.approx(texts)
-    assert embedded[0] == 1 and sum(embedded) <= 1 + shelf.SAMPLE
-
-
-def test_progress_is_told_in_steps_and_changes_no_vector() -> None:
-    texts, steps = load_cards()["text"].tolist()[:20], []
-    found = shelf.embed_by_steps(texts, lambda done, of: steps.append((done, of)))
-    assert steps == [(0, 20), (16, 20), (20, 20)]
-    np.testing.assert_array_equal(found, shelf.bundled().embed(texts))
-
-
-def test_a_question_is_recorded_or_bundled() -> None:
-    question = "What should I cook tonight?"
-    vector, by = shelf.embed_question(question)
-    np.testing.assert_array_equal(vector, Recorded().embed([question], role="query")[0])
-    assert by == "recorded" and shelf.embed_question("Is the tram late?")[1] == "bundled"
+def test_what_the_cards_hold_is_told_in_a_line() -> None:
+    found = shelf.own("mine.csv", GOOD, COURSE_NOW)
+    assert shelf.facts(found.cards) == (
+        "2 cards, written 2025-05-02 to 2025-06-01; 0 accessed again, 2 rated, 2 with names."
+    )
