@@ -85,9 +85,9 @@ def rank_order(
     rows = np.arange(n)
     if 0 < k < n:  # keep every card that ties with the k-th best, sort only those
         rows = np.flatnonzero(values >= np.partition(values, n - k)[n - k])
-    falling, by_id = (-values).tolist(), names.tolist()  # lists: ten times as fast, item by item
-    order = sorted(rows.tolist(), key=lambda row: (falling[row], by_id[row]))
-    return np.array(order[:k], dtype=np.intp)
+    falling, by_id = (-values[rows]).tolist(), names[rows].tolist()  # lists: ten times as fast
+    order = sorted(range(len(rows)), key=lambda at: (falling[at], by_id[at]))
+    return rows[order[:k]].astype(np.intp)
 
 
 def _count(name: str, value: int) -> int:

@@ -108,7 +108,7 @@ FORMULAS = (
     Break("ranking", "final_score", "- weights.w_duplicate", "+ weights.w_duplicate"),
     Break("ranking", "pick_diverse", "np.maximum(penalty, (", "np.maximum(0, ("),
     Break("ranking", "three_part_score", "w[1] * f", "f"),
-    Break("ranking", "rank_order", "(-values)", "(-values.round(1))"),
+    Break("ranking", "rank_order", "(-values[rows])", "(-values[rows].round(1))"),
     Break("leaderboard", "fixed", "weights", "{}"),
     Break("leaderboard", "grid", ".argmax()", ".argmin()"),
     Break("leaderboard", "learned", "for name in names", "for name in names[::-1]"),
