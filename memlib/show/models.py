@@ -9,7 +9,6 @@ from math import ceil
 from time import monotonic
 
 from memlib.show.shelf import Shelf
-from memlib.show.widgets.similarity_limits import Remembered
 from memlib.sources.embedders import (
     Bundled,
     Embedder,
@@ -20,6 +19,7 @@ from memlib.sources.embedders import (
     choose,
     notes,
 )
+from memlib.sources.remembered import Remembered
 
 BUNDLED, OLLAMA = Bundled.id, Ollama().id
 SAMPLE = 32  # texts that are embedded to tell how long all of them take

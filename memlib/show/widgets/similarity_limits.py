@@ -1,17 +1,16 @@
 """Chapter 01's controls: your question, a second wording, your cards and who embeds them."""
 
-from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 
 from memlib.checks import Floats
 from memlib.ranking import INJECTED, rank_order
 from memlib.show.widgets import parts
 from memlib.similarity import cosine
-from memlib.sources.embedders import Embedder, Ollama, Role, Vectors, check_texts, notes
+from memlib.sources.embedders import Embedder, Ollama, notes
+from memlib.sources.remembered import Remembered
 
 START = {
     "question": "Where does Maya live?",
@@ -28,37 +27,6 @@ START = {
 }
 MOST = 200  # cards that are read: about a second of embedding
 ROWS = 20  # a long table is cut here, and says so
-AT_ONCE = 16  # texts between two steps of the bar
-
-
-class Remembered:
-    """An embedder that embeds each text once, so that a new question costs one embedding.
-
-    told  is told, while it works, how many texts are embedded, and of how many
-    """
-
-    def __init__(
-        self, embedder: Embedder, told: Callable[[int, int], object] = lambda done, of: None
-    ) -> None:
-        self.told = told
-        self.embedder, self.rows = embedder, dict[tuple[Role, str], Any]()
-        self.id = embedder.id
-
-    @property
-    def dim(self) -> int:
-        return self.embedder.dim
-
-    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
-        """Return one row a text, (n, dim); only texts that are new reach the embedder."""
-        texts = check_texts(texts, role)
-        new = [text for text in dict.fromkeys(texts) if (role, text) not in self.rows]
-        for at in range(0, len(new), AT_ONCE):
-            some = new[at : at + AT_ONCE]
-            vectors = self.embedder.embed(some, role)
-            self.rows |= {(role, text): row for text, row in zip(some, vectors, strict=True)}
-            self.told(at + len(some), len(new))
-        found = [self.rows[role, text] for text in texts]
-        return np.array(found, np.float32).reshape(-1, self.dim)
 
 
 def render(values: parts.Values, embedder: Embedder) -> str:

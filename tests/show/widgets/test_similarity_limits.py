@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from memlib.ranking import rank_order
-from memlib.show.widgets.similarity_limits import MOST, START, Remembered, explore, render
+from memlib.show.widgets.similarity_limits import MOST, START, explore, render
 from memlib.similarity import cosine
 from memlib.sources.embedders import EmbedderUnavailable, Role, Vectors, choose
+from memlib.sources.remembered import Remembered
 from memlib.sources.server import client
 from tests.ollama_server import nobody, serving
 
@@ -182,20 +183,6 @@ def test_without_a_server_the_widget_says_so_and_works_on() -> None:
         assert "by ollama:nomic-embed-text." in output.value
     embedder.value = embedder.options[0]
     assert output.value == start
-
-
-def test_many_texts_are_told_step_by_step() -> None:
-    told: list[tuple[int, int]] = []
-    remembered = Remembered(Letters(), lambda done, of: told.append((done, of)))
-    remembered.embed([f"a{n}" for n in range(40)])
-    assert told == [(16, 40), (32, 40), (40, 40)]
-
-
-def test_a_generator_of_texts_is_read_once():
-    remembered = Remembered(Letters())
-    assert remembered.embed(text for text in ("a", "b", "a")).shape == (3, 4)
-    with pytest.raises(ValueError, match=r"^texts is 'abc': must be a list of texts$"):
-        remembered.embed("abc")
 
 
 def test_what_the_bundled_model_cannot_read_is_said_in_the_caption():

@@ -1,0 +1,45 @@
+"""An embedder that keeps what it embedded, for a page that asks again and again."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from memlib.sources.embedders import Embedder, Role, Vectors, check_texts
+
+AT_ONCE = 16  # texts between two steps of the bar
+
+
+class Remembered:
+    """An embedder that embeds each text once, so that a new question costs one embedding.
+
+    told  is told, while it works, how many texts are embedded, and of how many
+
+    >>> from memlib.sources.embedders import choose
+    >>> texts = Remembered(choose("recorded"))
+    >>> texts.embed(["Poppy", "Daisy", "Poppy"]).shape, len(texts.rows)
+    ((3, 384), 2)
+    """
+
+    def __init__(
+        self, embedder: Embedder, told: Callable[[int, int], object] = lambda done, of: None
+    ) -> None:
+        self.told = told
+        self.embedder, self.rows = embedder, dict[tuple[Role, str], Any]()
+        self.id = embedder.id
+
+    @property
+    def dim(self) -> int:
+        return self.embedder.dim
+
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+        """Return one row a text, (n, dim); only texts that are new reach the embedder."""
+        texts = check_texts(texts, role)
+        new = [text for text in dict.fromkeys(texts) if (role, text) not in self.rows]
+        for at in range(0, len(new), AT_ONCE):
+            some = new[at : at + AT_ONCE]
+            vectors = self.embedder.embed(some, role)
+            self.rows |= {(role, text): row for text, row in zip(some, vectors, strict=True)}
+            self.told(at + len(some), len(new))
+        found = [self.rows[role, text] for text in texts]
+        return np.array(found, np.float32).reshape(-1, self.dim)

@@ -1,0 +1,60 @@
+"""An embedder that remembers: each text once a role, told step by step, checked like any other."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from memlib.sources.embedders import EmbedderUnavailable, Role, Vectors
+from memlib.sources.remembered import Remembered
+
+
+class Lengths:
+    """Puts a text's length on one axis; refuses the text "stop", as a server may half-way."""
+
+    id = "lengths"
+    dim = 2
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Role, str]] = []
+
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+        if "stop" in texts:
+            raise EmbedderUnavailable("the server went away: start it")
+        self.asked += [(role, text) for text in texts]
+        rows = np.array([[len(text), 1.0] for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_a_text_is_embedded_once_a_role() -> None:
+    remembered = Remembered(lengths := Lengths())
+    first = remembered.embed(["a", "bb", "a"])
+    again = remembered.embed(["bb", "a"])
+    assert (first == again[[1, 0, 1]]).all()
+    remembered.embed(["a"], role="query")
+    assert lengths.asked == [("document", "a"), ("document", "bb"), ("query", "a")]
+    assert (remembered.id, remembered.dim) == ("lengths", 2)
+
+
+def test_many_texts_are_told_step_by_step() -> None:
+    told: list[tuple[int, int]] = []
+    remembered = Remembered(Lengths(), lambda done, of: told.append((done, of)))
+    remembered.embed([f"a{n}" for n in range(40)])
+    assert told == [(16, 40), (32, 40), (40, 40)]
+
+
+def test_what_was_embedded_before_a_failure_is_kept() -> None:
+    remembered = Remembered(lengths := Lengths())
+    texts = [f"a{n}" for n in range(20)]
+    with pytest.raises(EmbedderUnavailable, match=r"^the server went away: start it$"):
+        remembered.embed([*texts, "stop"])
+    remembered.embed(texts)
+    assert len(lengths.asked) == 20
+
+
+def test_a_generator_of_texts_is_read_once_and_a_lone_text_refused() -> None:
+    remembered = Remembered(Lengths())
+    assert remembered.embed(text for text in ("a", "bb", "a")).shape == (3, 2)
+    assert remembered.embed([]).shape == (0, 2)
+    with pytest.raises(ValueError, match=r"^texts is 'abc': must be a list of texts$"):
+        remembered.embed("abc")
