@@ -29,7 +29,7 @@ help: ## list these targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 lab: $(READY) exercises ## set up if needed, copy the exercises into work/, open the course
-	$(VENV)/bin/jupyter lab $(ROOT_FLAG) $(LAB_FLAGS) notebooks/00_start_here.ipynb
+	$(VENV)/bin/jupyter lab --ServerApp.root_dir="$(CURDIR)" $(ROOT_FLAG) $(LAB_FLAGS) notebooks/00_start_here.ipynb
 
 playground: $(READY) ## compare two configurations on your own memories, as a plain page in the browser
 	JUPYTER_PATH=$(CURDIR)/notebooks $(VENV)/bin/voila $(VOILA_FLAGS) $(PLAYGROUND_FLAGS) notebooks/playground.ipynb

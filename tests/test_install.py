@@ -2,10 +2,16 @@
 
 import os
 import re
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import venv
+from contextlib import suppress
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 
@@ -163,3 +169,42 @@ def test_make_from_another_folder_says_what_to_do(checkout, tmp_path):
     assert run.returncode != 0 and "say make -C FOLDER" in run.stderr
     run = make(tmp_path, "-C", str(checkout))
     assert run.returncode == 0 and "make lab" in run.stdout
+
+
+@pytest.mark.slow
+def test_make_lab_opens_chapter_00_and_reaches_the_learners_own_exercises(checkout, tmp_path):
+    for name in ("notebooks/00_start_here.ipynb", "work/ch01/ch01.ipynb"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "notebooks" / "00_start_here.ipynb", checkout / name)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    flags = f"--ip=127.0.0.1 --port={port} --IdentityProvider.token="
+    told = make(checkout, "-n", "lab", "PYTHON=./python", f"LAB_FLAGS={flags}").stdout
+    (command,) = [line for line in told.splitlines() if "jupyter lab" in line]
+    private = {
+        "JUPYTER_RUNTIME_DIR": tmp_path / "runtime",
+        "JUPYTER_CONFIG_DIR": tmp_path / "config",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", *shlex.split(command)[2:]],
+        cwd=checkout,
+        env=plain() | {name: str(path) for name, path in private.items()} | {"BROWSER": "true"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as lab:
+        try:
+            mine = f"http://127.0.0.1:{port}/api/contents/work/ch01/ch01.ipynb?content=0"
+            status, pages = 0, []
+            for _ in range(120):
+                with suppress(URLError), urlopen(mine, timeout=10) as reply:
+                    status = reply.status
+                pages = list((tmp_path / "runtime").glob("jpserver-file-to-run-*.html"))
+                if status and pages:
+                    break
+                time.sleep(0.25)
+            opened = [page.read_text(encoding="utf-8") for page in pages]
+        finally:
+            lab.terminate()
+    assert status == 200, "work/ cannot be reached"
+    assert "/lab/tree/notebooks/00_start_here.ipynb" in opened[0]
