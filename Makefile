@@ -11,6 +11,7 @@ FORMGRADER := --ServerApp.open_browser=True --ServerApp.default_url=/formgrader/
   --ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True \
   --ServerApp.jpserver_extensions=jupyterlab=False --ServerApp.terminals_enabled=False
 VOILA_FLAGS := --Voila.ip=127.0.0.1 --template=course --show_tracebacks=False \
+  --MappingKernelManager.cull_idle_timeout=300 --MappingKernelManager.cull_interval=30 \
   --VoilaConfiguration.extension_denylist=@jupyter/nbgrader \
   --VoilaConfiguration.extension_denylist=@jupyter-notebook/lab-extension
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)

@@ -149,11 +149,13 @@ def start_lab(folder: Path) -> Any:
 
 
 def start_voila(folder: Path) -> Any:
-    """The playground as `make playground` serves it."""
+    """The playground as `make playground` serves it, but that a kernel without a page ends soon."""
     found = re.search(r"^VOILA_FLAGS := ((?:.*\\\n)*.*)", read(ROOT / "Makefile"), re.MULTILINE)
     assert found, "the Makefile has no VOILA_FLAGS"
-    flags = found[1].replace("\\\n", " ").split()
-    return server(folder, ["voila", "--no-browser", *flags, "playground.ipynb"], "/voila/static/x")
+    flags = found[1].replace("\\\n", " ")
+    flags = flags.replace("idle_timeout=300", "idle_timeout=8").replace("interval=30", "interval=1")
+    command = ["voila", "--no-browser", *flags.split(), "playground.ipynb"]
+    return server(folder, command, "/voila/static/x")
 
 
 def read(path: Path) -> str:
