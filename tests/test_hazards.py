@@ -345,7 +345,7 @@ def test_devwhisper_266_the_number_4_is_not_the_id_4(tmp_path: Path) -> None:
     file = write_cards(tmp_path / "a.csv", f"4,Four.,{time}", f"04,Also four.,{time}")
     assert load_cards(file).index.tolist() == ["4", "04"]
     twice = write_cards(tmp_path / "b.csv", f"4,Four.,{time}", f"4,Also four.,{time}")
-    with pytest.raises(CardError, match="'4' stands there twice"):
+    with pytest.raises(CardError, match="'4' stands in row 2 and row 3"):
         load_cards(twice)
 
 

@@ -350,9 +350,17 @@ def test_a_server_gives_the_bundled_models_tables(capsys: Capture, arguments: li
 @pytest.mark.parametrize(
     ("header", "rows", "said"),
     [
-        ("id,text", ["a,One."], "own.csv: column 'created_at' is missing; found ['id', 'text']"),
+        (
+            "id,text",
+            ["a,One."],
+            "own.csv: columns missing: created_at; needed: id, text, created_at",
+        ),
         ("id,text,created_at", [], "own.csv: no cards, only a header"),
-        ("id,text,created_at,mood", [f"a,One.,{TIME},x"], "own.csv: unknown column 'mood'; known:"),
+        (
+            "id,text,created_at,mood",
+            [f"a,One.,{TIME},x"],
+            "own.csv: columns unknown: 'mood'; needed:",
+        ),
         ("id,text,created_at", [f"a,One, two.,{TIME}"], "own.csv row 2: 4 fields, the header has"),
         ("id,text,created_at", [f"a,One.,{TIME}"] * 2, "own.csv row 3, column 'id': 'a' stands"),
         ("id,text,created_at", ["a,One.,soon"], "own.csv row 2, column 'created_at': 'soon' is no"),

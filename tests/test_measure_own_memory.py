@@ -156,7 +156,7 @@ def test_ones_own_memory_is_as_old_as_it_is_today(capsys: Capture, tmp_path: Pat
         (["q1,The cat?,cat", "", "q2,Who?,cat;nobody"], "asked.csv row 4, column 'wanted': 'nob"),
         (["q1,The cat?,"], "asked.csv row 2: id, question and wanted must not be empty"),
         ([",The cat?,cat"], "asked.csv row 2: id, question and wanted must not be empty"),
-        (["q1,The cat?,cat", "q1,The dog?,dog"], "asked.csv row 3, column 'id': 'q1' stands there"),
+        (["q1,The cat?,cat", "q1,The dog?,dog"], "asked.csv row 3, column 'id': 'q1' stands in"),
         (["q1,The cat, the dog?,cat"], "asked.csv row 2: 4 fields, the header has 3"),
     ],
 )

@@ -25,11 +25,14 @@ COLUMNS = (
     *("text", "kind", "category", "created_at", "last_accessed_at", "importance", "pinned"),
     *("tags", "title", "entities", "views", "cites", "edits"),
 )
+NEEDED = ("id", "text", "created_at")
 PUBLISHED = (
     *("birthday", "vinyl", "pasta", "kids"),
     *("printer", "hiking", "vegetarian", "engineer"),
 )
+MOST_NAMED = 12  # columns that one message lists
 EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how an .xlsx and an .xls begin
+DAY = re.compile(r"(\d{4}-\d\d-\d\d|\d{8})\s*(Z|[+-]\d\d(:?\d\d)?)?", re.IGNORECASE)
 PUBLISHED_QUESTION = "What should I get Sam as a birthday present?"
 
 
@@ -47,8 +50,8 @@ def load_cards(path: Path | None = None, now: datetime = COURSE_NOW) -> pd.DataF
     returns  DataFrame indexed by id: text, kind, category, created_at and last_accessed_at (UTC,
              NaT = never), importance (1 to 10, NaN = unrated), pinned, tags and entities (tuples),
              title, views, cites, edits
-    Raises CardError that names row (the header is row 1), column, value and what was expected;
-    nothing is loaded by half.
+    Raises CardError that names row (the header is row 1), column, value and what was expected, for
+    the first row at fault; nothing is loaded by half.
     Source: this course; the fields are those of the two documents' formulas.
 
     >>> load_cards().loc["birthday", "importance"]
@@ -56,18 +59,11 @@ def load_cards(path: Path | None = None, now: datetime = COURSE_NOW) -> pd.DataF
     """
     file = data_path("cards.csv") if path is None else Path(path)
     raw = read_rows(file)
-    for column in ("id", "text", "created_at"):
-        if column not in raw:
-            raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
-    for column in raw.columns.tolist():
-        if column not in ("id", *COLUMNS):
-            known = ", ".join(COLUMNS)
-            raise CardError(f"{file.name}: unknown column {column!r}; known: id, {known}")
+    _check_columns(file.name, raw.columns.tolist(), NEEDED, COLUMNS)
     if raw.empty:
         raise CardError(f"{file.name}: no cards, only a header")
-    fields = {column: _field(file.name, raw, column) for column in ("id", *COLUMNS)}
+    fields, fault = _until_fault(file.name, raw)
     cards = pd.DataFrame(fields).set_index("id")
-    _check_ids(file.name, cards.index, raw.index)
     for column in ("created_at", "last_accessed_at"):
         cards[column] = pd.to_datetime(cards[column], utc=True)
     try:
@@ -77,6 +73,8 @@ def load_cards(path: Path | None = None, now: datetime = COURSE_NOW) -> pd.DataF
             raise
         said = _to_the_minute(_with_row(str(error), raw.index))
         raise CardError(f"{file.name} {said}") from None
+    if fault:
+        raise fault
     return cards
 
 
@@ -105,10 +103,9 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
     """
     file = data_path("exam.csv") if path is None else Path(path)
     raw = read_rows(file)
-    for column in ("id", "question", "wanted"):
-        if column not in raw:
-            raise CardError(f"{file.name}: column {column!r} is missing; found {list(raw)}")
+    _check_columns(file.name, raw.columns.tolist(), ("id", "question", "wanted"))
     fields = zip(raw.index, raw["id"], raw["question"], raw["wanted"], strict=True)
+    rows: dict[str, int] = {}
     for row, name, question, wanted in fields:
         if not name.strip() or not question.strip() or not _split(wanted):
             raise CardError(f"{file.name} row {row}: id, question and wanted must not be empty")
@@ -116,8 +113,9 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
             if "\0" in value:
                 said = f"{file.name} row {row}, column {column!r}: {short(value)}"
                 raise CardError(f"{said} must not hold a NUL character")
+        if (before := rows.setdefault(name, row)) != row:
+            raise CardError(f"{file.name} {_twice(name, before, row)}")
     exam = (raw if "about" in raw else raw.assign(about="")).set_index("id")
-    _check_ids(file.name, exam.index, raw.index)
     exam["wanted"] = [_split(value) for value in exam["wanted"]]
     return exam
 
@@ -148,20 +146,14 @@ def read_rows(file: Path) -> pd.DataFrame:
     """
     try:
         content = file.read_bytes()
-        if content.startswith(EXCEL):
-            raise CardError(f"{file.name}: this is an Excel file: save it as CSV UTF-8")
+        _check_begin(file.name, content)
         rows = _parsed(file.name, content.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise CardError(f"{file.name}: not UTF-8 at byte {error.start}: save it as UTF-8") from None
     except OSError as error:
         raise CardError(f"{file}: cannot be read: {error.strerror}") from None
-    if not rows:
-        raise CardError(f"{file.name}: empty, the first row must name the columns")
     (_, first), *body = rows
     header = [column.strip().lower() for column in first]
-    if header[0].startswith("sep=") or (len(first) == 1 and {";", "\t"} & set(first[0])):
-        said = f"{file.name}: one field, {short(first[0])}, where the columns are named"
-        raise CardError(f"{said}: save it with commas, and without a line that says sep=")
     for column in header:
         if header.count(column) > 1:
             raise CardError(f"{file.name}: column {short(column)} stands there twice")
@@ -171,6 +163,41 @@ def read_rows(file: Path) -> pd.DataFrame:
             raise CardError(f"{said} (a text with a comma needs quotes)")
     numbers, values = [row for row, _ in body], [fields for _, fields in body]
     return pd.DataFrame(values, index=numbers, columns=header, dtype=str)
+
+
+def _check_begin(name: str, content: bytes) -> None:
+    """Refuse another kind of file by how it begins, whatever follows."""
+    if content.startswith(EXCEL):
+        raise CardError(f"{name}: this is an Excel file: save it as CSV UTF-8")
+    begin = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not begin:
+        raise CardError(f"{name}: empty, the first row must name the columns")
+    if begin.startswith((b"[", b"{")):
+        said = "this is JSON: a CSV is expected, whose first row names the columns"
+        raise CardError(f"{name}: {said}")
+    top = re.split(rb"[\r\n]", begin[: csv.field_size_limit()], maxsplit=1)[0]
+    first = next(csv.reader([top.decode("utf-8", "replace")]))
+    if "\0" in first[0]:  # UTF-16, told as no UTF-8
+        return
+    if first[0].lower().startswith("sep=") or (len(first) == 1 and {";", "\t"} & set(first[0])):
+        said = f"{name}: one field, {short(first[0])}, where the columns are named"
+        raise CardError(f"{said}: save it with commas, and without a row that says sep=")
+
+
+def _check_columns(
+    name: str, found: list[str], needed: tuple[str, ...], known: tuple[str, ...] = ()
+) -> None:
+    """Tell all that is wrong with the columns; where none is known, any may stand there."""
+    missing = [column for column in needed if column not in found]
+    unknown = [short(column) for column in found if known and column not in (*needed, *known)]
+    said = [f"missing: {', '.join(missing)}"] if missing else []
+    if unknown:
+        more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
+        said.append(f"unknown: {', '.join(unknown[:MOST_NAMED])}{more}")
+    optional = ", ".join(column for column in known if column not in needed)
+    said += [f"needed: {', '.join(needed)}", *([f"optional: {optional}"] if known else [])]
+    if missing or unknown:
+        raise CardError(f"{name}: columns {'; '.join(said)}")
 
 
 def _parsed(name: str, text: str) -> list[tuple[int, list[str]]]:
@@ -187,21 +214,29 @@ def _parsed(name: str, text: str) -> list[tuple[int, list[str]]]:
         if "field limit" in str(error):
             said = f"a text longer than {csv.field_size_limit():,} characters"
             raise CardError(f"{name} row {read + 1}: {said}, or {open_quote}") from None
-        said = f"{name}: not a readable CSV: {error} (line {reader.line_num})"
-        raise CardError(said) from None
+        said = f"not a readable CSV: {error} (a quote within a text is written twice)"
+        raise CardError(f"{name} row {read + 1}: {said}") from None
     return rows
 
 
-def _field(name: str, raw: pd.DataFrame, column: str) -> list[object]:
-    values = raw[column] if column in raw else [""] * len(raw)
-    parsed: list[object] = []
-    for row, value in zip(raw.index, values, strict=True):
-        try:
-            parsed.append(parse_field(column, str(value).strip()))
-        except ValueError as error:
-            said = f"{name} row {row}, column {column!r}: {short(value)} {error}"
-            raise CardError(said) from None
-    return parsed
+def _until_fault(name: str, raw: pd.DataFrame) -> tuple[dict[str, list[object]], CardError | None]:
+    """Column -> the checked fields of all rows before the first at fault, and that fault."""
+    columns, rows = ("id", *COLUMNS), dict[object, int]()
+    fields: dict[str, list[object]] = {column: [] for column in columns}
+    values = raw.reindex(columns=list(columns), fill_value="").to_numpy().tolist()
+    for row, texts in zip(raw.index, values, strict=True):
+        card: list[object] = []
+        for column, text in zip(columns, texts, strict=True):
+            try:
+                card.append(parse_field(column, text.strip()))
+            except ValueError as error:
+                said = f"{name} row {row}, column {column!r}: {short(text)} {error}"
+                return fields, CardError(said)
+        if (before := rows.setdefault(card[0], row)) != row:
+            return fields, CardError(f"{name} {_twice(str(card[0]), before, row)}")
+        for column, value in zip(columns, card, strict=True):
+            fields[column].append(value)
+    return fields, None
 
 
 def parse_field(column: str, value: str) -> object:
@@ -277,11 +312,14 @@ def _choice(value: str, choices: tuple[str, ...]) -> str:
 
 
 def _time(value: str) -> datetime:
+    day = DAY.fullmatch(value)
     try:
-        time = datetime.fromisoformat(value)
+        time = datetime.fromisoformat(day[1] if day else value)
         utc = time.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("is no time like 2025-06-11T18:00Z") from None
+    if day:  # hours are counted, so none is guessed
+        raise ValueError(f"has no time of day: write {time.date()}T18:00Z")
     if time.utcoffset() is None:
         raise ValueError("has no time zone: write 2025-06-11T18:00Z or +02:00")
     try:
@@ -302,8 +340,9 @@ def _rating(value: str) -> float:
 
 def _entity(part: str) -> str:
     name, _, kind = part.rpartition(":")
-    types = ", ".join(ENTITY_TYPES)
-    return _expect(part, bool(name) and kind in ENTITY_TYPES, f"is not Name:type, type of {types}")
+    _expect(part, ":" not in name, "holds a name with a : in it; separate names with ;")
+    rule = f"is not Name:type, type of {', '.join(ENTITY_TYPES)}; separate names with ;"
+    return _expect(part, bool(name) and kind in ENTITY_TYPES, rule)
 
 
 def short(value: str) -> str:
@@ -319,10 +358,8 @@ def _split(value: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in value.split(";") if part.strip())
 
 
-def _check_ids(name: str, index: pd.Index, rows: pd.Index) -> None:
-    for row, value, again in zip(rows, index, index.duplicated(), strict=True):
-        if again:
-            raise CardError(f"{name} row {row}, column 'id': {short(value)} stands there twice")
+def _twice(value: str, before: int, row: int) -> str:
+    return f"row {row}, column 'id': {short(value)} stands in row {before} and row {row}"
 
 
 def _with_row(message: str, rows: pd.Index) -> str:

@@ -30,6 +30,10 @@ from memlib.sources.data import data_path
 
 HEADER = "id,text,created_at"
 SISTER = ("Liz", "Elizabeth")
+HOURLESS = "has no time of day: write 2025-01-04T18:00Z"
+ZONES = ("", "Z", "z", " Z", "+02:00", "-05:00", "+0200", "-05", " +02:00")
+TYPES, JOIN = "type of person, place, company, pet", "separate names with ;"
+JOINED = ("Tomasz:person, Zosia:person", "Sam:person|Paris:place", "Sam:person, Miso:cat")
 TIME = "2025-06-01T10:00Z"
 CARDS = load_cards()
 
@@ -155,7 +159,7 @@ def test_the_exam_asks_ten_questions_about_cards_that_exist() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["id,question"], "column 'wanted' is missing"),
+        (["id,words"], "columns missing: question, wanted; needed: id, question, wanted"),
         (["id,question,wanted,about", "q1,,miso,a"], "row 2: id, question and wanted must not"),
         (["id,question,wanted", "q1,Who?,miso", " ,Who?,miso"], "row 3: id, question and wanted"),
         (["id,question,wanted", "q\0,Who?,a"], "row 2, column 'id': 'q\\x00' must not hold a NUL"),
@@ -165,7 +169,10 @@ def test_the_exam_asks_ten_questions_about_cards_that_exist() -> None:
             ["id,question,wanted,about", "q1,Who?,miso,a", "q2,Who?, ; ,a"],
             "row 3: id, question and",
         ),
-        (["id,question,wanted,about", "q1,A?,a,a", "q1,B?,b,b"], "'q1' stands there twice"),
+        (
+            ["id,question,wanted,about", "q1,A?,a,a", "q1,B?,b,b"],
+            "row 3, column 'id': 'q1' stands in row 2 and row 3",
+        ),
     ],
 )
 def test_a_bad_exam_is_refused(tmp_path: Path, lines: list[str], message: str) -> None:
@@ -265,7 +272,7 @@ def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     assert load_cards(write(tmp_path / "own.csv", *lines)).index.tolist() == ["a", "b"]
     for bad, said in (
         ("b,Two.,never", "row 5, column 'created_at': 'never'"),
-        (f"a,Two.,{TIME}", "row 5, column 'id': 'a' stands there twice"),
+        (f"a,Two.,{TIME}", "row 5, column 'id': 'a' stands in row 3 and row 5"),
         ("b,Two.,2026-01-01T00:00Z", "row 5, column 'created_at': 2026-01-01"),
         ("b,Two", "row 5: 2 fields"),
     ):
@@ -311,6 +318,10 @@ def test_a_now_that_is_no_time_with_a_zone_is_named(tmp_path: Path, now: Any) ->
         ("created_at", "2025-02-30T10:00Z", "is no time like"),
         ("created_at", "2025-06-01T10:00", "has no time zone"),
         ("created_at", "0001-01-01T00:00+14:00", "is no time like"),
+        ("created_at", "2025-02-30", "is no time like"),
+        *(("created_at", f"2025-01-04{zone}", HOURLESS) for zone in ZONES),
+        ("last_accessed_at", "20250104", HOURLESS),
+        ("created_at", "2025-01-04T10", "has no time zone"),
         ("last_accessed_at", "11/06/2025", "is no time like"),
         ("last_accessed_at", "2025-06-01 10:00", "has no time zone"),
         *((name, "a\0b", "must not hold a NUL") for name in ("id", "text", "title", "tags")),
@@ -320,6 +331,8 @@ def test_a_now_that_is_no_time_with_a_zone_is_named(tmp_path: Path, now: Any) ->
         *(("importance", "1_0", "is no rating"), ("views", "9" * 19, "is no count")),
         *(("id", "\u200b", "must not be empty"), ("text", "\u200b\ufeff", "must not be empty")),
         *(("entities", bad, "is not Name:type") for bad in ("Sam", "Sam:cat", ":person")),
+        ("entities", "Sam:person|Paris", f"is not Name:type, {TYPES}; separate names with ;"),
+        *(("entities", bad, f"holds a name with a : in it; {JOIN}") for bad in JOINED),
         *(("views", bad, "is no count") for bad in ("-1", "1.5", "²", "many")),
         *(("cites", "1e3", "is no count"), ("edits", "None", "is no count")),
     ],
@@ -329,7 +342,8 @@ def test_a_bad_field_is_told_by_row_column_and_value(
 ) -> None:
     names = ["id", "text", "created_at"] + [column] * (column not in HEADER.split(","))
     good, bad = ({"id": name, "text": "Words.", "created_at": TIME} for name in "ab")
-    lines = [",".join(row.get(name, "") for name in names) for row in (good, bad | {column: value})]
+    bad |= {column: f'"{value}"' if "," in value else value}
+    lines = [",".join(row.get(name, "") for name in names) for row in (good, bad)]
     message = refusal(write(tmp_path / "own.csv", ",".join(names), *lines))
     assert message.startswith(f"own.csv row 3, column {column!r}: {value!r} {why}")
 
@@ -337,13 +351,13 @@ def test_a_bad_field_is_told_by_row_column_and_value(
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([HEADER, f"a,One.,{TIME}", f"a,Two.,{TIME}"], "row 3, column 'id': 'a' stands there"),
-        ([HEADER, f"a,One.,{TIME}", f" a ,Two.,{TIME}"], "row 3, column 'id': 'a' stands there"),
+        ([HEADER, f"a,One.,{TIME}", f"a,Two.,{TIME}"], "'a' stands in row 2 and row 3"),
+        ([HEADER, f"a,One.,{TIME}", f" a ,Two.,{TIME}"], "row 3, column 'id': 'a' stands in row"),
         ([HEADER, f"a,One, two.,{TIME}"], "row 2: 4 fields, the header has 3"),
         ([HEADER, f"a,One.,{TIME}", "b,Two."], "row 3: 2 fields, the header has 3"),
         ([HEADER], "no cards, only a header"),
-        (["id,text", "a,One."], "column 'created_at' is missing; found ['id', 'text']"),
-        (["text,created_at", f"One.,{TIME}"], "column 'id' is missing"),
+        (["id,text", "a,One."], "own.csv: columns missing: created_at; needed: id, text, created"),
+        (["text,created_at", f"One.,{TIME}"], "own.csv: columns missing: id; needed: id, text"),
         (
             ["id;text;created_at", f"a;One.;{TIME}"],
             "where the columns are named: save it with commas",
@@ -352,20 +366,27 @@ def test_a_bad_field_is_told_by_row_column_and_value(
             ["id\ttext\tcreated_at", f"a\tOne.\t{TIME}"],
             "one field, 'id\\ttext\\tcreated_at', where",
         ),
+        (
+            ["sep=,", HEADER, f"a,One.,{TIME}"],
+            "save it with commas, and without a row that says sep=",
+        ),
         (["sep=,", HEADER, f"a,One.,{TIME}"], "one field, 'sep=', where the columns are named"),
         (
             [HEADER, f"a,{'x' * 140_000},{TIME}"],
             "row 2: a text longer than 131,072 characters, or a quote that opens is not closed",
         ),
         ([f"{HEADER},ID", f"a,One.,{TIME},b"], "column 'id' stands there twice"),
-        ([f"{HEADER},mood", f"a,One.,{TIME},glad"], "unknown column 'mood'; known: id, text"),
+        ([f"{HEADER},mood", f"a,One.,{TIME},glad"], "own.csv: columns unknown: 'mood'; needed: id"),
         ([f"{HEADER},text", f"a,One.,{TIME},Two."], "column 'text' stands there twice"),
         ([HEADER, f'a,"One.,{TIME}'], "own.csv row 2: a quote that opens is not closed"),
         (
             [HEADER, f'a,"One\ntwo.",{TIME}', "", f'b,"Three.,{TIME}', f"c,Four.,{TIME}"],
             "own.csv row 4: a quote that opens is not closed",
         ),
-        ([HEADER, f'a,"One" two.,{TIME}'], "not a readable CSV: ',' expected after '\"' (line 2)"),
+        (
+            [HEADER, f'a,"One" two.,{TIME}'],
+            "own.csv row 2: not a readable CSV: ',' expected after '\"' (a quote within a text is",
+        ),
         (
             [HEADER, "a,One.,2025-06-12T18:00:59.123456Z"],
             "row 2, column 'created_at': 2025-06-12 18:00+00:00: in the future of now, 2025-06-11",
@@ -384,7 +405,71 @@ def test_a_bad_table_is_told_by_row_and_column(tmp_path: Path, lines: list[str],
     assert said in refusal(write(tmp_path / "own.csv", *lines))
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["id;text;created_at", f'a;"One; two.";{TIME}'],
+        ["", "id;text;created_at", f'a;"One."; {TIME};"'],
+        ['"id";"text";"created_at"', f'"a";"One.";"{TIME}"'],
+        ['"id"\t"text"\t"created_at"', f'"a"\t"One, two."\t"{TIME}"'],
+        ["\tid\ttext\tcreated_at", f'0\ta\t"One"\t{TIME}'],
+        ["sep=;", '"id";"text"', '"a";"One."'],
+        ["Sep=,", HEADER, f'a,"One",{TIME}'],
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_another_separator_is_told_first_whatever_follows(
+    tmp_path: Path, lines: list[str], encoding: str
+) -> None:
+    file = write(tmp_path / "own.csv", *lines, encoding=encoding)
+    assert "one field, '" in (message := refusal(file)) and "save it with commas" in message
+    file.write_bytes(file.read_bytes() + "c;café\n".encode("latin-1"))
+    assert refusal(file) == message
+
+
+@pytest.mark.parametrize("begin", ["[", " [", "\n\n  [\n ", "{", "\ufeff{"])
+def test_json_is_known_also_under_another_name(tmp_path: Path, begin: str) -> None:
+    said = "own.csv: this is JSON: a CSV is expected, whose first row names the columns"
+    file = tmp_path / "own.csv"
+    for end in ('"id": "a", "text": "One."}]', ""):
+        file.write_bytes((begin + end).encode())
+        assert refusal(file) == said
+
+
+def test_all_that_is_wrong_with_the_columns_is_told_at_once(tmp_path: Path) -> None:
+    file = write(tmp_path / "own.csv", "name,text,when,tags,", "a,One.,now,x,")
+    assert refusal(file) == (
+        "own.csv: columns missing: id, created_at; unknown: 'name', 'when', ''; "
+        "needed: id, text, created_at; optional: kind, category, last_accessed_at, importance, "
+        "pinned, tags, title, entities, views, cites, edits"
+    )
+    many = write(tmp_path / "many.csv", ",".join(f"{n}{'x' * 200}" for n in range(99)), ",")
+    many.write_text(many.read_text(encoding="utf-8").partition("\n")[0], encoding="utf-8")
+    assert len(message := refusal(many)) < 1500 and "…' and 87 more; needed: id" in message
+
+
+FAULTS = {  # a row with one fault, and how the message goes on
+    "date": (f"{{id}},Two.,soon,{TIME}", "column 'created_at': 'soon'"),
+    "text": (f"{{id}},,{TIME},{TIME}", "column 'text': ''"),
+    "again": (f"a,Two.,{TIME},{TIME}", "column 'id': 'a' stands in row 2 and row"),
+    "future": ("{id},Two.,2026-01-01T00:00Z,", "column 'created_at': 2026-01-01"),
+    "before": (f"{{id}},Two.,{TIME},2025-01-01T00:00Z", "column 'last_accessed_at': 2025-01-01"),
+    "last": (f"{{id}},Two.,{TIME},soon", "column 'last_accessed_at': 'soon'"),
+}
+
+
+@pytest.mark.parametrize("second", FAULTS)
+@pytest.mark.parametrize("first", FAULTS)
+def test_of_several_faulty_rows_the_first_in_the_file_is_told(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    lines = [f"{HEADER},last_accessed_at", f"a,One.,{TIME},"]
+    lines += [FAULTS[first][0].format(id="b"), FAULTS[second][0].format(id="c")]
+    said = f"own.csv row 3, {FAULTS[first][1]}"
+    assert refusal(write(tmp_path / "own.csv", *lines)).startswith(said)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b" \n\t", b"\xef\xbb\xbf"])
 def test_an_empty_file_is_said_to_be_empty(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "own.csv").write_bytes(content)
     assert refusal(tmp_path / "own.csv") == "own.csv: empty, the first row must name the columns"
@@ -398,7 +483,10 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
             load_cards(path)
 
 
-@pytest.mark.parametrize("content", [f"{HEADER}\na,café,{TIME}\n".encode("latin-1"), b"\xff\xfea"])
+@pytest.mark.parametrize(
+    "content",
+    [f"{HEADER}\na,café,{TIME}\n".encode("latin-1"), b"\xff\xfea", "a\t".encode("utf-16")],
+)
 def test_another_encoding_is_told_by_byte(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "own.csv").write_bytes(content)
     assert "not UTF-8 at byte" in refusal(tmp_path / "own.csv")
