@@ -190,7 +190,8 @@ def _now(text: str) -> datetime:
         said = f"{text!r} is no time like 2025-06-11T18:00Z"
         raise argparse.ArgumentTypeError(said) from None
     if time.utcoffset() is None:
-        raise argparse.ArgumentTypeError(f"{text!r} has no time zone: write {text}Z for UTC")
+        zoned = text if "T" in text.upper() or " " in text.strip() else f"{text}T18:00"
+        raise argparse.ArgumentTypeError(f"{text!r} has no time zone: write {zoned}Z for UTC")
     return utc
 
 
