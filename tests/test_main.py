@@ -293,7 +293,10 @@ def test_help_names_every_column(capsys: Capture, command: list[str]) -> None:
         (["--weights", "inf", "1", "1"], "weights[0] is inf: must be finite"),
         (["--weights", "1", "1", "1e308"], "weights[2] is 1e+308: must be at most 1e+06"),
         (["--now", "2025-06-11T18:00"], "argument --now: '2025-06-11T18:00' has no time zone"),
-        (["--now", "2025-06-11"], "has no time zone: write 2025-06-11T18:00Z for UTC"),
+        (
+            ["--now", "2025-06-11"],
+            "argument --now: '2025-06-11' has no time zone: write 2025-06-11T18:00Z for UTC",
+        ),
         (["--now", "nonsense"], "argument --now: 'nonsense' is no time like"),
         (["--now", "0001-01-01T00:00+05:00"], "argument --now: '0001-01-01T00:00+05:00' is no"),
         (["--now", "2020-01-01T00:00Z"], "created_at[0] is 2022-01-05 21:44:00+00:00: in the fut"),
