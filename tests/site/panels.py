@@ -75,7 +75,7 @@ def figure(path: Path) -> str:
     """The chapter's panel, ready for its page."""
     (panel,) = widgets_of(path)
     return (
-        f'<figure class="panel">\n{drawn(panel)}\n<figcaption>{CAPTION}</figcaption>\n</figure>\n'
+        f'<figure class="panel">\n<figcaption>{CAPTION}</figcaption>\n{drawn(panel)}\n</figure>\n'
     )
 
 

@@ -3,6 +3,7 @@
 import itertools
 import posixpath
 import re
+import runpy
 import subprocess
 import sys
 
@@ -98,6 +99,23 @@ def test_what_a_notebook_says_and_prints_stands_on_its_page(built, path, name):
     assert without_space(PLACEHOLDER) not in page
     at = f"work{name.removeprefix('exercises')}" if "/" in name else f"notebooks/{name}"
     assert f"typemakelabandopen{at}.ipynb." in page
+
+
+@pytest.mark.slow
+def test_a_chapter_that_jupyterlab_saved_keeps_its_panel():
+    pytest.importorskip("myst_nb", reason="no sphinx: pip install -e '.[dev]'")
+    view = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "VBox()"}
+    saved = {"output_type": "display_data", "metadata": {}, "data": view}
+    cells = [
+        {"cell_type": "markdown", "source": "# Title\n\nText.", "metadata": {}},
+        {"cell_type": "code", "source": "explore()", "metadata": {}, "outputs": [saved]},
+        {"cell_type": "code", "source": "1", "metadata": {}, "outputs": []},
+    ]
+    conf = runpy.run_path(str(ROOT / "site" / "conf.py"))
+    made = conf["for_the_page"]({"cells": cells}, "08_forgetting")["cells"]
+    drawn = (ROOT / "site" / "panels" / "08_forgetting.html").read_text(encoding="utf-8")
+    assert [output["data"]["text/html"] for output in made[1]["outputs"]] == [drawn]
+    assert made[2]["outputs"] == []
 
 
 @pytest.mark.slow
