@@ -122,6 +122,10 @@ class Prepared:
         lives = [HALF_LIFE_DAYS[kind] * share for kind in self.cards["kind"]]
         return recency_by_half_life(self.hours / 24, lives, pinned)
 
+    def finds_names(self, question: str, query: NDArray[np.float32]) -> bool:
+        """Whether the question holds a name that a card lists."""
+        return bool(self._ask(question, query).names.any())
+
     def _ask(self, question: str, query: NDArray[np.float32]) -> _Asked:
         key = np.asarray(query).tobytes()
         if self._asked is None or (self._asked.question, self._asked.query) != (question, key):

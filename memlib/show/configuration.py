@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -144,8 +144,10 @@ def from_json(text: str | bytes) -> Finding:
     )
 
 
-def moment(text: str) -> datetime:
+def moment(text: str, name: str = "now") -> datetime:
     """The time as of which ages are counted.
+
+    name  of what it was read from, for the ValueError when it is no such time
 
     >>> moment("2025-06-11T18:00Z").hour
     18
@@ -155,7 +157,12 @@ def moment(text: str) -> datetime:
     except ValueError:
         time = None
     if time is None or time.utcoffset() is None:
-        raise ValueError(f"now is {short(text)}: must be a time with a zone, as 2025-06-11T18:00Z")
+        said = f"{name} is {short(text)}: must be a time with a zone"
+        raise ValueError(f"{said}, as 2025-06-11T18:00Z")
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{name} is {short(text)}: outside the years 1 to 9999 in UTC") from None
     return time
 
 

@@ -26,6 +26,7 @@ WORDS = LABELS | {
     "mmr_lambda": "MMR's lambda",
     "threshold": "threshold on S",
 }
+NO_REASONS: Mapping[str, str] = {}
 TYPED = {"half_life_days": 0.5, "threshold": 0.01}  # ranges too wide for a slider; arrow keys step
 NAMES = """<style onload="const name = () => {
   for (const h of document.querySelectorAll('.noUi-handle:not([aria-label])')) {
@@ -78,11 +79,15 @@ def standing(made: Mapping[str, Any]) -> Settings:
     return Settings(**values)
 
 
-def changes(a: Settings, b: Settings) -> str:
-    """In what B differs from A, in words."""
+def changes(a: Settings, b: Settings, idle: Mapping[str, str] = NO_REASONS) -> str:
+    """In what B differs from A, in words.
+
+    idle  of the settings that can move no card: why, as `effects.without_effect` tells it
+    """
     here, there = asdict(a), asdict(b)
     told = [
         f"{WORDS.get(name, name)} {_value(here[name])} → {_value(there[name])}"
+        + (f" (no effect: {idle[name]})" if name in idle else "")
         for name in here
         if here[name] != there[name]
     ]

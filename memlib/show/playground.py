@@ -35,6 +35,7 @@ from memlib.show.controls import (
     put,
     standing,
 )
+from memlib.show.effects import ground, without_effect
 from memlib.show.models import BUNDLED, OLLAMA, Models, check_id, seconds_for, wait
 from memlib.show.side_by_side import render
 from memlib.show.widgets import parts
@@ -43,6 +44,7 @@ from memlib.sources.dialogue import load_dialogue
 from memlib.sources.embedders import notes
 
 SHOWN = 8
+AGES = "“ages as of”"  # the field, as errors call it
 SLOW_SECONDS = 2.0  # what takes longer shows a progress bar
 MANY = 1_000  # cards; of more it is said before how long they take
 
@@ -58,6 +60,7 @@ class Playground:
         self.shelf, self.by = shelf.maya(), BUNDLED
         self.others = [OLLAMA, *([check_id(other)] if other else [])]
         self.models = Models(self._step)
+        self.asked: dict[str, str] = {}  # the last question by kind of cards
         self._prepared: tuple[Any, Prepared] | None = None
         self._tables: dict[str, tuple[Any, pd.DataFrame]] = {}
         self._still, self._begun = False, inf
@@ -79,42 +82,56 @@ class Playground:
         held, asked = self.shelf, self.question.value.strip()
         if not asked:
             raise ValueError("there is no question yet: type one and press Enter")
-        now, both = moment(self.now.value), (self.settings("a"), self.settings("b"))
+        now = moment(self.now.value, AGES)
+        both = self.settings("a"), self.settings("b")
         known = held.name, held.fingerprint, self.by
         return Finding(*known, now, asked, self.shown.value, *both)
 
-    def table(self, side: str, finding: Finding) -> pd.DataFrame:
-        """One side's ranking; worked out again only if something that it depends on changed."""
-        mine = getattr(finding, side)
-        key = (*finding[:6], mine)
+    def ready(self, finding: Finding) -> Prepared:
+        """The cards made ready, once for all questions and settings."""
         if self._prepared is None or self._prepared[0] != finding[:4]:
             vectors = self.models.cards(self.shelf, self.by)
+            if late := shelf.too_new(self.shelf.cards, finding.now):
+                raise ValueError(f"{late}, later than {AGES}, {finding.now.isoformat()}")
             self._prepared = finding[:4], Prepared(self.shelf.cards, vectors, finding.now)
+        return self._prepared[1]
+
+    def table(self, side: str, finding: Finding) -> pd.DataFrame:
+        """One side's ranking; worked out again only if something that it depends on changed."""
+        mine, ready = getattr(finding, side), self.ready(finding)
+        key = (*finding[:6], mine)
         if side not in self._tables or self._tables[side][0] != key:
             query, _ = self.models.question(finding.question, self.by)
             try:
-                made = self._prepared[1].rank(finding.question, query, mine, finding.shown)
+                made = ready.rank(finding.question, query, mine, finding.shown)
             except ValueError as error:
                 raise ValueError(f"{side.upper()}: {error}") from None
             self._tables[side] = key, made
         return self._tables[side][1]
 
-    def show(self, _: Any = None) -> None:
-        """Bring everything on the page up to what the controls say."""
+    def show(self, change: Any = None) -> None:
+        """Bring everything on the page up to what the controls say.
+
+        change  the reader's own, of one control: what was said of an earlier action goes
+        """
         if self._still:
             return
+        if change is not None:
+            self.message.value = ""
         if not self.question.value.strip():
             self.output.value = parts.line("Now type a question and press Enter.")
             self.code.value = self.save.value = ""
             return
         try:
             finding = self.finding()
-            result = render(self.table("a", finding), self.table("b", finding))
-            _, asked_of = self.models.question(finding.question, self.by)
+            tables = self.table("a", finding), self.table("b", finding)
+            query, asked_of = self.models.question(finding.question, self.by)
             doubts = notes(self.models.of(asked_of), [finding.question])
             warned = [f"The question: {doubt}." for doubt in doubts]
-            said = " ".join([changes(finding.a, finding.b), *warned])
-            self.output.value = parts.line(said) + result
+            stands = ground(self.ready(finding), finding.question, query, *tables)
+            idle = without_effect(finding.a, finding.b, stands)
+            said = " ".join([changes(finding.a, finding.b, idle), *warned])
+            self.output.value = parts.line(said) + render(*tables)
             self.code.value = self._code(finding, asked_of) if self.as_code.value else ""
             self.save.value = _download("Save this finding", "finding.json", to_json(finding))
         except Exception as error:  # a reader must see it, not a log
@@ -172,6 +189,9 @@ class Playground:
             held = [self.own] if self.own else []
             held += [shelf.maya(), shelf.dialogue()]
             fitting = [h for h in held if h.fingerprint == found.fingerprint]
+            if not fitting and found.cards in [h.name for h in held]:
+                said = "this finding was made with other cards than those here, though both are"
+                raise ValueError(f"{said} called {found.cards}: nothing was changed")
             if not fitting:
                 said = f"this finding was made with other cards, called {found.cards}"
                 raise ValueError(f"{said}: upload just those first; nothing was changed")
@@ -198,11 +218,13 @@ class Playground:
             box.children = [self.controls[side][name] for name in GROUPS[self.groups.value]]
 
     def _question(self, chosen: shelf.Shelf) -> str:
-        """The question for other cards: the course's own, else what the reader typed."""
+        """The question for other cards: the last one, the course's own, what the reader typed."""
         known = {
             shelf.MAYA: PUBLISHED_QUESTION,
             shelf.DIALOGUE: load_dialogue()[0].questions[0].text,
         }
+        if last := self.asked.get(_kind(chosen), "").strip():
+            return last
         asked: str = self.question.value
         if chosen.name in known or asked in known.values():
             return known.get(chosen.name, "")
@@ -219,7 +241,6 @@ class Playground:
     ) -> None:
         """Embed all that will be shown, then change the page: what fails changes nothing."""
         self._embed(held, embedder, question.strip())
-        doubts = self.models.doubts(held, embedder)
         with self._quiet():
             self.shelf, self.by = held, embedder
             self.question.value, self.now.value = question, now
@@ -229,7 +250,7 @@ class Playground:
                 put(self.controls["b"], found.b)
         self._facts()
         self.show()
-        self.message.value = parts.line(" ".join([said, *doubts])) if said or doubts else ""
+        self.message.value = parts.line(said) if said else ""
 
     def _embed(self, held: shelf.Shelf, embedder: str, question: str) -> None:
         self._begun, self.progress.value = monotonic(), 0
@@ -255,7 +276,7 @@ class Playground:
     @contextmanager
     def _told(self) -> Iterator[None]:
         """What goes wrong becomes a line on the page, and what was there before stays."""
-        self.message.value = ""
+        self.message.value, self.asked[_kind(self.shelf)] = "", self.question.value
         try:
             yield
         except Exception as error:  # a reader must see it, not a log
@@ -278,7 +299,8 @@ class Playground:
             self._still = False
 
     def _facts(self) -> None:
-        self.about.value = parts.line(shelf.facts(self.shelf.cards))
+        doubts = [f"{doubt}." for doubt in self.models.doubts(self.shelf, self.by)]
+        self.about.value = parts.line(" ".join([shelf.facts(self.shelf.cards), *doubts]))
 
     # --- how it looks -----------------------------------------------------------------------
 
@@ -294,7 +316,7 @@ class Playground:
             description="embedding", style=parts.WIDE, layout=widgets.Layout(visibility="hidden")
         )
         self.question = parts.text("question", PUBLISHED_QUESTION)
-        self.now = parts.text("ages as of (time, zone)", self.shelf.now.isoformat())
+        self.now = parts.text(f"{AGES.strip('“”')} (time, zone)", self.shelf.now.isoformat())
         self.shown = widgets.IntSlider(
             SHOWN, 1, MOST_SHOWN, description="cards picked", style=HANDLE, layout=SIZE
         )
@@ -316,6 +338,7 @@ class Playground:
         self.groups.observe(self.group, names="value")
         reset.on_click(self.reset)
         copy.on_click(self.copy)
+        apart = widgets.HBox([copy, reset], layout=widgets.Layout(margin="0 0 0 auto"))  # no tabs
         self.group()
         template = widgets.HTML(_download("A CSV to begin with", "memories.csv", shelf.TEMPLATE))
         self.root = widgets.VBox(
@@ -324,7 +347,7 @@ class Playground:
                 _row(self.cards_file, template, widgets.HTML(NAMES + parts.ARROW)),
                 *(_row(self.about, self.progress), self.question),
                 *(_row(self.now, self.shown), self.message),
-                *(_row(self.groups, copy, reset), _row(*self.boxes.values()), self.output),
+                *(_row(self.groups, apart), _row(*self.boxes.values()), self.output),
                 *(_row(self.as_code, self.save, self.finding_file), self.code),
             ]
         )
@@ -338,6 +361,11 @@ def explore(other: str = "") -> Any:
     root = Playground(other).root
     root.add_class("playground")  # for who scans the page, or styles it
     return root
+
+
+def _kind(held: shelf.Shelf) -> str:
+    """Whose cards: Maya's, the dialogue's, or one's own, of whatever file."""
+    return held.name if held.name in (shelf.MAYA, shelf.DIALOGUE) else "own"
 
 
 def _row(*children: Any) -> Any:
@@ -361,9 +389,10 @@ def _download(label: str, name: str, text: str) -> str:
 def _block(side: str, code: str) -> str:
     """Code to be copied: by the button, or by a click that selects all of it."""
     put = "navigator.clipboard.writeText(this.nextElementSibling.textContent)"
-    button = f'<button type="button" onclick="{put};this.textContent=\'Copied\'">Copy</button>'
-    look = f"{parts.INK};background:none;{parts.SCROLL};user-select:all"
+    name, copied = side.upper(), f"this.textContent='Copied {side.upper()}'"
+    button = f'<button type="button" onclick="{put};{copied}">Copy {name}</button>'
+    look = f"{parts.INK};font-family:monospace;background:none;{parts.SCROLL};user-select:all"
     return (
-        f'<div style="{parts.INK}"><b>{side.upper()}</b> {button}'
+        f'<div style="{parts.INK}"><b>{name}</b> {button}'
         f'<pre tabindex="0" style="{look}">{escape(code)}</pre></div>'
     )

@@ -1,6 +1,6 @@
 """Cards for the playground: Maya's, a dialogue's turns, one's own file."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from memlib.recency import CLOCK_SKEW_HOURS
 from memlib.show.configuration import fingerprint
 from memlib.sources.cards import COURSE_NOW, CardError, load_cards
 from memlib.sources.dialogue import load_dialogue, turn_text
@@ -102,6 +103,18 @@ def newest(cards: pd.DataFrame) -> datetime:
     return latest.astimezone(UTC)
 
 
+def too_new(cards: pd.DataFrame, now: datetime) -> str:
+    """The first card with a time after now, clock skew granted: its id, the time; empty if none."""
+    late = now.astimezone(UTC) + timedelta(hours=CLOCK_SKEW_HOURS)
+    columns = ("created_at", "last_accessed_at")
+    for id, *times in cards[list(columns)].itertuples():
+        for name, time in zip(columns, times, strict=True):
+            if not pd.isna(time) and time.to_pydatetime() > late:
+                at = time.isoformat(sep=" ", timespec="minutes")
+                return f"card {id}: {name} is {at}"
+    return ""
+
+
 def facts(cards: pd.DataFrame) -> str:
     """What the cards give the parts to work with, in one line."""
     written, again = cards["created_at"], int(cards["last_accessed_at"].notna().sum())
@@ -110,5 +123,6 @@ def facts(cards: pd.DataFrame) -> str:
         int((cards["entities"].str.len() > 0).sum()),
     )
     span = f"{written.min():%Y-%m-%d} to {written.max():%Y-%m-%d}"
-    said = f"{len(cards):,} cards, written {span}; {again:,} accessed again, {rated:,} rated, "
+    many = "1 card" if len(cards) == 1 else f"{len(cards):,} cards"
+    said = f"{many}, written {span}; {again:,} accessed again, {rated:,} rated, "
     return f"{said}{named:,} with names."

@@ -31,6 +31,8 @@ STYLE = """<style>
 .mlsbs li.card{height:var(--row);box-sizing:border-box;padding:.15em 0;overflow:hidden}
 .mlsbs .said{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:1;overflow:hidden}
 @container (max-width:64em){.mlsbs .said{-webkit-line-clamp:3}}
+.mlsbs .id{display:inline-block;max-width:10em;overflow:hidden;text-overflow:ellipsis;
+ white-space:nowrap;vertical-align:-.37em;font-size:.8em;opacity:.8}
 .mlsbs .bar{display:flex;gap:.5em;align-items:center;font-variant-numeric:tabular-nums}
 .mlsbs .track{position:relative;flex:1;height:.8em;border-bottom:1px solid
  var(--jp-border-color1,#999)} .mlsbs .track i{position:absolute;height:100%}
@@ -60,32 +62,42 @@ def movers(a: pd.DataFrame, b: pd.DataFrame) -> list[Move]:
     """How the listed cards move from A to B, and by which part; the farthest first.
 
     A part lifts a card by how much more it adds to it than to the middle one of the cards listed
-    in A or B: a weight that lifts all alike moves none. Before they are compared, each side's
-    parts are divided by the spread of its S over those cards, as a sum and RRF have other scales.
+    in A or B: a weight that lifts all alike moves none. Where some part, not 0 throughout, adds
+    the same to every card on both sides, the sides have one scale. Else, as a sum and RRF have
+    other scales, each side's parts are first divided by the spread of its S over those cards.
 
     a, b     what `comparison.rank` returns, of the same cards
+    returns  a Move for every card listed; part and side are "" where it does not move, or where no
+             part lifts it, against the middle card, the way that it moves
     """
     before, after = _places(a), _places(b)
     ids = list(dict.fromkeys([*a.index[a["listed"]], *b.index[b["listed"]]]))
     names = [*PARTS, "copies"]
-    lifts = [_relative(table.loc[ids, names]) for table in (a, b)]
+    rows = b.index.get_indexer(a.index)
+    one_scale = any(a[n].any() and np.array_equal(a[n], b[n].to_numpy()[rows]) for n in PARTS)
+    lifts = [_relative(table.loc[ids, names], one_scale) for table in (a, b)]
     moved = []
     for id, old, new in zip(ids, *lifts, strict=True):
         up = before[id] - after[id]
-        most = int(np.argmax((new - old) * np.sign(up)))
-        part, side = (names[most], "AB"[int(abs(new[most]) > abs(old[most]))]) if up else ("", "")
+        favours = (new - old) * np.sign(up)
+        most, part, side = int(np.argmax(favours)), "", ""
+        if favours[most] > 0:
+            part, side = names[most], "AB"[int(abs(new[most]) > abs(old[most]))]
         moved.append(Move(id, str(a.loc[id, "text"]), before[id], after[id], part, side))
     return sorted(moved, key=lambda m: -abs(m.before - m.after))
 
 
 def _said(move: Move) -> str:
     """One move in words."""
-    rises, part = move.after < move.before, LABELS[move.part].partition(" (")[0]
+    rises = move.after < move.before
+    way = f"{'rises' if rises else 'falls'} from {move.before} to {move.after}"
+    said = f"“{_short(move.text, 60)}” {way}"
+    if not move.part:
+        return said
     did = {"A": "held it down in A", "B": "lifts it in B"}[move.side]
     if not rises:
         did = {"A": "held it up in A", "B": "holds it down in B"}[move.side]
-    way = f"{'rises' if rises else 'falls'} from {move.before} to {move.after}"
-    return f"“{_short(move.text, 60)}” {way}: {part} {did}"
+    return f"{said}: {LABELS[move.part].partition(' (')[0]} {did}"
 
 
 def summary(a: pd.DataFrame, b: pd.DataFrame, most: int = 3) -> str:
@@ -94,7 +106,7 @@ def summary(a: pd.DataFrame, b: pd.DataFrame, most: int = 3) -> str:
     same = len(listed[0] & listed[1])
     verb = "is" if same == 1 else "are"
     said = f"A picks {len(listed[0])}, B picks {len(listed[1])}; {same} {verb} in both."
-    moves = [move for move in movers(a, b) if move.part][:most]
+    moves = [move for move in movers(a, b) if move.before != move.after][:most]
     if not moves:
         return f"{said} No card listed moves."
     told = "; ".join(map(_said, moves))
@@ -139,7 +151,8 @@ def _rows(found: pd.DataFrame, other: dict[str, int], back: str) -> str:
     for place, (row, card) in enumerate(zip(parts, found.itertuples(), strict=True), start=1):
         there = other[str(card.Index)]
         arrow = "·" if there == place else f"{'▲' if place < there else '▼'}{abs(there - place)}"
-        said = f"{place}. {arrow} {card.text}" if back else f"{place}. {card.text}"
+        said = f"{place}. {arrow} " if back else f"{place}. "
+        said += f"{_id(card.Index)} {escape(str(card.text))}"
         out, at = card.why != PICKED, float(str(card.at))
         told = ", ".join(
             f"{LABELS[name]} {value:+.3f}" for name, value in zip(names, row, strict=True) if value
@@ -148,7 +161,7 @@ def _rows(found: pd.DataFrame, other: dict[str, int], back: str) -> str:
         tip = escape(f"{card.Index}: {card.text}")
         rows.append(
             f'<li class="card{" out" if out else ""}"><div class="said" title="{tip}">'
-            f"{'<s>' if out else ''}{escape(said)}{'</s>' if out else ''}</div>"
+            f"{'<s>' if out else ''}{said}{'</s>' if out else ''}</div>"
             f'<div class="bar"><span class="track" role="img" aria-label="{escape(told)}" '
             f'title="{escape(told)}">{_blocks(row, low, wide)}</span>'
             f"<span>S {_number(at)}{note}</span></div></li>"
@@ -205,15 +218,19 @@ def _left_out(mine: pd.DataFrame, theirs: pd.DataFrame) -> str:
             f"S\N{NO-BREAK SPACE}{_number(float(card['at']))}",
         )
         why = why.replace(" ", "\N{NO-BREAK SPACE}", 1)
-        rows.append(f"<li>{escape(f'“{short}” {at}, {why}')}</li>")
+        rows.append(f"<li>{_id(id)} {escape(f'“{short}” {at}, {why}')}</li>")
     return f"<ul>{''.join(rows)}</ul>" if rows else "nothing that the other picks"
 
 
-def _relative(parts: pd.DataFrame) -> Floats:
-    """What each part adds, beyond the middle card, in units of the spread of S."""
+def _relative(parts: pd.DataFrame, as_it_is: bool) -> Floats:
+    """What each part adds, beyond the middle card, as it is or in units of the spread of S."""
     values: Floats = parts.to_numpy(dtype=np.float64)
-    spread = float(np.ptp(values.sum(axis=1)))
+    spread = 1.0 if as_it_is else float(np.ptp(values.sum(axis=1)))
     return (values - np.median(values, axis=0)) / (spread if spread > 0 else 1.0)
+
+
+def _id(id: object) -> str:
+    return f'<span class="id">{escape(str(id))}</span>'
 
 
 def _places(table: pd.DataFrame) -> dict[str, int]:

@@ -6,6 +6,7 @@ Screenshots are kept in build/browser.
 import csv
 import io
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -140,15 +141,24 @@ def test_own_memories_are_all_loaded_or_none(place: Place) -> None:
     assert len(place.alerts()) == 1
     assert "importance" in place.alerts()[0] and "eleven" in place.alerts()[0]
     assert place.lists() == start
+    asked = place.root.get_by_label("question").input_value()
+    place.ask("What can we cook without peanuts?")
+    assert place.alerts() == [] and place.lists() != start
+    place.ask(asked)
     place.give("Upload a CSV of memories", "mine.csv", memories(50))
     place.ask("Who likes swimming?")
     assert place.alerts() == []
     assert "swimming" in place.lists()[0]
+    ids = place.root.locator(".mlsbs li.card .id").all_inner_texts()
+    assert len(ids) == 16 and int(ids[0].removeprefix("m")) % 5 == TOPICS.index("swimming")
     assert "50 cards" in place.root.inner_text()
     place.choose("a dialogue's turns")
     assert place.alerts() == [] and place.lists() and "Ana" not in place.lists()[0]
     place.choose("Maya's cards")
     assert place.lists() == start
+    place.choose("mine.csv")
+    assert place.root.get_by_label("question").input_value() == "Who likes swimming?"
+    place.choose("Maya's cards")
 
 
 def test_an_embedder_without_its_server_is_told_in_a_line_and_nothing_changes(
@@ -173,6 +183,10 @@ def test_code_is_given(place: Place) -> None:
     place.press("Copy as code")
     first = place.root.locator("pre").first.inner_text()
     assert "memlib" in first
+    for side in "AB":
+        assert place.root.get_by_role("button", name=f"Copy {side}", exact=True).count() == 1
+    look = "block => getComputedStyle(block).fontFamily"
+    assert "monospace" in place.root.locator("pre").first.evaluate(look)
     place.press("Copy as code")
     assert place.root.locator("pre").count() == 0
 
@@ -211,11 +225,29 @@ def test_it_can_be_read_and_has_no_serious_fault_of_access(place: Place, theme: 
         assert (theme == "Dark") == place.dark()
         widgets.keep(place.root, f"playground-{place.name}-{theme.lower()}-{width}.png")
         assert widgets.cut_off(place.root) == []
+        assert apart(place) and readable(place) == []
     place.page.set_viewport_size({"width": 1280, "height": 2200})
     assert widgets.faint(place.root) == []
     whole = None if place.name == "voila" else ".jp-OutputArea-output:has(.mlsbs)"
     found = axe.Axe().run(place.page, context=whole).response["violations"]
     assert [serious(fault) for fault in found if fault["impact"] in ("serious", "critical")] == []
+
+
+def apart(place: Place) -> bool:
+    """Whether "Make B like A" stands off the tabs: on another line, or with a gap."""
+    tab = place.root.get_by_role("button", name="Diversity and threshold").bounding_box()
+    copy = place.root.get_by_role("button", name="Make B like A").bounding_box()
+    assert tab and copy
+    return bool(copy["y"] >= tab["y"] + tab["height"] or copy["x"] >= tab["x"] + tab["width"] + 24)
+
+
+def readable(place: Place) -> list[str]:
+    """Cards whose id leaves no room for the text beside it."""
+    taken = (
+        "card => card.querySelector('.id').offsetWidth / card.querySelector('.said').offsetWidth"
+    )
+    cards = place.root.locator(".mlsbs li.card").all()
+    return [card.inner_text()[:60] for card in cards if not 0 < card.evaluate(taken) < 0.6]
 
 
 def serious(fault: dict[str, Any]) -> str:
@@ -242,3 +274,21 @@ def test_a_page_that_cannot_be_made_says_so_and_fetches_nothing(
         said = caught.value.read().decode("utf-8")
     assert "400" in said and "Back to the playground" in said
     assert "//" not in said.replace("<!", "")
+
+
+def test_a_page_that_is_gone_leaves_no_kernel_behind(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    pytest.importorskip("playwright.sync_api", reason="no playwright: pip install -e '.[dev]'")
+    pytest.importorskip("voila", reason="no voila")
+    from tests.browser.lab import start_voila
+
+    with start_voila(tmp_path_factory.mktemp("gone")) as voila:
+        urlopen(voila.url, timeout=60).close()  # a kernel, and nobody who stays
+        log = voila.folder.parent / "server.log"
+        for _ in range(120):
+            if "Kernel shutdown: " in log.read_text(encoding="utf-8"):
+                break
+            time.sleep(0.25)
+        else:
+            raise AssertionError("the kernel is still there after 30 s")

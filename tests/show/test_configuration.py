@@ -100,6 +100,10 @@ def test_now_needs_a_zone() -> None:
     assert moment(" 2025-06-11T20:00+02:00 ") == COURSE_NOW
     with pytest.raises(ValueError, match="must be a time with a zone"):
         moment(datetime(2025, 1, 1).isoformat())
+    with pytest.raises(ValueError, match=r"^“ages as of” is '2025-08-01': must be a time with a"):
+        moment("2025-08-01", "“ages as of”")
+    with pytest.raises(ValueError, match=r"^now is '0001-01-01T00:00[+]05:00': outside the years"):
+        moment("0001-01-01T00:00+05:00")
 
 
 def test_a_fingerprint_tells_any_change_and_any_order() -> None:

@@ -45,3 +45,10 @@ def test_what_differs_is_told_in_words() -> None:
     assert (
         said == "From A to B: recency 1 → 0, normaliser min-max → none, threshold on S none → 0.5."
     )
+
+
+def test_a_change_without_effect_says_why() -> None:
+    two = Settings(recency=0.5, mmr_lambda=0.5)
+    assert changes(A, two, {"mmr_lambda": "no side picks by mmr"}) == (
+        "From A to B: recency 1 → 0.5, MMR's lambda 0.8 → 0.5 (no effect: no side picks by mmr)."
+    )

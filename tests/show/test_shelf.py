@@ -1,6 +1,7 @@
 """Where the playground's cards come from, and that a bad file is refused whole."""
 
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from memlib.show import shelf
 from memlib.sources.cards import COURSE_NOW, CardError, load_cards
 
 GOOD = shelf.TEMPLATE.encode()
+EARLY = datetime(2025, 5, 20, tzinfo=UTC)
 
 
 def test_maya_and_the_dialogue_are_ready() -> None:
@@ -35,7 +37,7 @@ def test_one_s_own_file_is_as_of_its_newest_time() -> None:
         (GOOD.replace(b",7,", b",11,"), "mine.csv row 3, column 'importance': '11' is no rating"),
         (GOOD.replace(b"2025-06-01T18:30Z", b"soon"), "row 3, column 'created_at': 'soon' is no"),
         (GOOD.replace(b"2025-06-01", b"2025-07-01"), "row 3.*in the future"),
-        (GOOD.replace(b"id,text", b"id,words"), "column 'text' is missing"),
+        (GOOD.replace(b"id,text", b"id,words"), "columns missing: text; unknown: 'words'"),
         (GOOD.replace(b"Oslo:place", b"Oslo"), "row 3, column 'entities'"),
         (b"", "^mine.csv: empty"),
         (b"PK\x03\x04", "^mine.csv: this is an Excel file"),
@@ -85,8 +87,18 @@ def test_more_cards_than_can_be_waited_for_are_refused() -> None:
     assert len(shelf.own("mine.csv", many(20_000), COURSE_NOW).cards) == 20_000
 
 
+def test_a_card_of_a_later_time_is_told_by_its_id() -> None:
+    cards = load_cards()
+    assert shelf.too_new(cards, COURSE_NOW) == ""
+    said = shelf.too_new(cards, COURSE_NOW - timedelta(hours=1, minutes=10))
+    assert said == "card printer: last_accessed_at is 2025-06-11 17:00+00:00"
+    said = shelf.too_new(shelf.own("mine.csv", GOOD, COURSE_NOW).cards, EARLY)
+    assert said == "card trip: created_at is 2025-06-01 18:30+00:00"
+
+
 def test_what_the_cards_hold_is_told_in_a_line() -> None:
     found = shelf.own("mine.csv", GOOD, COURSE_NOW)
     assert shelf.facts(found.cards) == (
         "2 cards, written 2025-05-02 to 2025-06-01; 0 accessed again, 2 rated, 2 with names."
     )
+    assert shelf.facts(found.cards.head(1)).startswith("1 card, written 2025-05-02 to 2025-05-02;")
