@@ -7,6 +7,7 @@ import csv
 import hashlib
 import json
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from io import BytesIO
@@ -46,6 +47,13 @@ class EmbedderUnavailable(RuntimeError):
 def _unavailable(what: str, todo: str) -> EmbedderUnavailable:
     line = " ".join(what.split())
     return EmbedderUnavailable(f"{line if len(line) < 200 else line[:199] + '…'}: {todo}")
+
+
+def _foreign(text: str) -> bool:
+    latin = [
+        unicodedata.name(letter, "").startswith("LATIN") for letter in text if letter.isalpha()
+    ]
+    return 2 * sum(latin) < len(latin)
 
 
 class Embedder(Protocol):
@@ -222,11 +230,17 @@ class Bundled:
         return [bool(tokenizer.encode(text).overflowing) for text in check_texts(texts, "document")]
 
     def unknown(self, texts: Sequence[str]) -> list[bool]:
-        """Say for each text whether most of its word pieces are none that the model knows."""
+        """Say for each text whether most of its word pieces are none that the model knows.
+
+        So is a text most of whose letters are not Latin: of those it knows little but the letters.
+        """
         tokenizer, _ = self._model
         checked = check_texts(texts, "document")
         pieces = [tokenizer.encode(text).tokens[1:-1] for text in checked]
-        return [2 * found.count("[UNK]") >= len(found) for found in pieces]
+        return [
+            2 * found.count("[UNK]") >= len(found) or _foreign(text)
+            for found, text in zip(pieces, checked, strict=True)
+        ]
 
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
         """Return (n, 384); what is beyond 256 word pieces of a text is not read (`truncated`)."""

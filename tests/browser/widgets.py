@@ -15,6 +15,7 @@ KINDS = {  # class of the control -> what takes the keys
     "widget-text": "input",
     "widget-textarea": "textarea",
 }
+LISTS = ("widget-dropdown", "widget-select")
 FAINT = """root => {
   const parse = c => c.match(/[\\d.]+/g).map(Number);
   const light = c => c.slice(0, 3).map(v => v / 255)
@@ -83,9 +84,9 @@ def bring(control: Control, settle: Callable[[], None]) -> Iterator[str]:
     """Bring a control to its ends by keys alone; say where it stands after each."""
     control.keys.focus()
     if control.kind == "widget-slider":
-        presses: list[Callable[[], Any]] = [key(control, "Home"), key(control, "End")]
-    elif control.kind in ("widget-dropdown", "widget-select"):
-        presses = [key(control, "Home"), key(control, "ArrowDown"), key(control, "End")]
+        presses: list[Callable[[], Any]] = [key(control, n) for n in ("Home", "ArrowUp", "End")]
+    elif control.kind in LISTS:
+        presses = [key(control, name) for name in ("Home", "ArrowDown", "ArrowUp", "End")]
     elif control.kind == "widget-checkbox":
         presses = [key(control, "Space"), key(control, "Space")]
     else:
@@ -136,6 +137,10 @@ def faults(
                     found.append(f"{control.label} at {place}: the controls jump")
             if len(places) > 1 and places[0] == places[-1]:
                 found.append(f"{control.label} stays at {places[0]}")
+            if control.kind == "widget-slider" and places[0] == places[1]:
+                found.append(f"{control.label}: ArrowUp leaves it at {places[0]}")
+            if control.kind in LISTS and not places[1] != places[0] == places[2]:
+                found.append(f"{control.label}: ArrowDown, ArrowUp go {' → '.join(places[:3])}")
             follows = texts[0] != (before if len(texts) == 1 else texts[-1])
             if follows:
                 break

@@ -158,8 +158,20 @@ def test_bundled_reads_256_word_pieces_and_says_which_texts_are_longer(bundled):
 
 
 def test_bundled_says_which_texts_are_mostly_unknown_to_it(bundled):
-    texts = ["鍵", "🎂", "🎂 🎂 Miso", "Miso 🎂", "Where is the key?", "日本語のカード", "\u200b"]
+    texts = ["鍵", "🎂", "🎂 🎂 Miso", "Miso 🎂", "Where is the key?", "Café №5", "\u200b"]
     assert bundled.unknown(texts) == [True, True, True, False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        *(("Где ключ от дома?", True), ("أين المفتاح؟", True), ("日本語のカード", True)),
+        *(("Sam's word for it is ключ.", False), ("18:30, 7 %", False), ("Zoë, naïve", False)),
+        ("Sam ключ от дома", True),
+    ],
+)
+def test_bundled_knows_no_other_script_though_it_holds_its_letters(bundled, text, unknown):
+    assert bundled.unknown([text]) == [unknown]
 
 
 def test_notes_count_what_the_bundled_model_cannot_read(bundled):

@@ -43,8 +43,9 @@ def render(values: parts.Values, cards: pd.DataFrame, documents: Documents, firs
     order = rank_order(index.scores(terms), cards.index)[: min(ROWS, matched)].tolist()
     if not order:
         return parts.line(caption + " All scores are 0: the order says nothing.")
-    before = rank_order(first.scores(TOKENIZERS[START["tokenizer"]](question)), cards.index)
-    place = {row: rank for rank, row in enumerate(before.tolist(), start=1)}
+    start = TOKENIZERS[START["tokenizer"]](question)
+    before, known = rank_order(first.scores(start), cards.index), first.matched(start)
+    place = {row: rank for rank, row in enumerate(before.tolist(), start=1) if known[row]}
     each = {term: index.scores([term] * times) for term, times in Counter(terms).items()}
     body = []
     for rank, row in enumerate(order, start=1):
@@ -52,8 +53,11 @@ def render(values: parts.Values, cards: pd.DataFrame, documents: Documents, firs
         words = " + ".join(f"{escape(term)} {part:.2f}" for term, part in added.items())
         total = f"{sum(added.values()):.2f}"
         fact = escape(str(cards["text"].iloc[row]))
-        body.append([str(rank), parts.moved(place[row], rank), total, words, fact])
+        arrow = parts.moved(place[row], rank) if row in place else "new"
+        body.append([str(rank), arrow, total, words, fact])
     caption += f" ▲▼ against {START['tokenizer']}, k1 {K1:.2f}, b {B:.2f}."
+    if not place.keys() >= set(order):
+        caption += " new: no word of it matched there."
     header = ("rank", "moved", "score", "words matched and what each added", "card")
     return parts.table(caption, header, body)
 

@@ -69,22 +69,34 @@ def render(values: parts.Values, sets: Mapping[str, pd.DataFrame], cards: pd.Dat
     kind, age, pinned = (told[name].loc[terms.index] for name in ("kind", "age_days", "pinned"))
     verdict = rule.retention(terms["score"], age, list(kind), pinned, policy)
     count = ", ".join(f"{word} {verdict.count(word)}" for word in ("keep", "soft", "hard"))
-    most = sum(values[name] for name in NAMES[:3])
+    most, score = sum(values[name] for name in NAMES[:3]), terms["score"] + 0.0  # never -0.0
     caption = (
         f"A sweep of {len(told)} cards: {count}. Soft from {policy.soft:.2f}, hard from "
         f"{policy.hard:.2f}; a working card is safe for {soft_ttl['working']:.1f} and "
         f"{hard_ttl['working']:.1f} days, an episodic one for {soft_ttl['episodic']:.0f} and "
-        f"{hard_ttl['episodic']:.0f}. No score is above {most:.2f}; the safest card, "
-        f"{terms.index[-1]}, has {terms['score'].iloc[-1]:.2f}."
+        f"{hard_ttl['episodic']:.0f}. "
     )
+    if len(score) > 1 and np.ptp(score) == 0:
+        caption += f"All scores are {score.iloc[0]:.2f}: the order says nothing."
+    else:
+        caption += f"No score is above {most:.2f}; the safest card, {terms.index[-1]}, has "
+        caption += f"{score.iloc[-1]:.2f}."
+    if len(told) < len(cards):
+        caption += " Usage and duplicates are compared within this batch only, so its counts do "
+        caption += "not add up to those of all cards."
     body = []
     for row, word in enumerate(verdict[:ROWS]):
         term, fact = terms.iloc[row], escape(str(cards["text"][str(terms.index[row])]))
         cells = [fact, kind.iloc[row], f"{age.iloc[row]:.0f}"]
-        cells += [f"{term[name]:+.3f}" if round(term[name], 3) else "0.000" for name in NAMES]
-        body.append([*cells, f"{term['score']:.3f}", f"{policy.hard - term['score']:+.3f}", word])
+        cells += [_signed(term[name]) for name in NAMES]
+        risk = score.iloc[row]
+        body.append([*cells, f"{round(risk, 3) + 0.0:.3f}", _signed(policy.hard - risk), word])
     header = ("fact", "kind", "days", *NAMES, "score", "short of hard", "sweep")
     return parts.table(caption, header, body)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}" if round(value, 3) else "0.000"
 
 
 def explore(cards: pd.DataFrame, vectors: ArrayLike, now: datetime) -> Any:

@@ -45,7 +45,7 @@ def render(
     cards      needs the columns text and importance
     relevance, recency  shape (n,), raw
     """
-    card, rating = values["card"], float(values["rating"])
+    card, rating = values["card"], round(float(values["rating"]), 6)  # a slider's 4 is 3.9999...96
     if card not in cards.index:
         raise ValueError(f"card is {card!r}: no card has that id")
     old = _ratings(cards)
@@ -58,7 +58,7 @@ def render(
         told = f"{old[row]:g}"
         if name == card:
             fact = f"<b>→ {fact}</b>"
-            told = told if rating == old[row] else f"{told} → <b>{rating:g}</b>"
+            told = told if np.isclose(rating, old[row]) else f"{told} → <b>{rating:g}</b>"
         mark = "<b>inject</b>" if now[name] <= INJECTED else ""
         cells = [str(now[name]), parts.moved(before[name], now[name]), fact, told]
         body.append([*cells, *(f"{part[row]:.2f}" for part in score), mark])

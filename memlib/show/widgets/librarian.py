@@ -23,6 +23,7 @@ START: dict[str, dict[str, Any]] = {
     for side in "AB"
 }
 START["B"] |= {"relevance": 0.7, "recency": 0.1, "importance": 0.1}
+ARROWS = "B's arrow is its move against A. "
 ROWS = 6  # shown of each list; the first TOP_K go into the prompt
 
 
@@ -61,16 +62,18 @@ def render(values: parts.Values, prepared: Mapping[str, Prepared]) -> str:
     lists = {side: _ranked(values, side, question) for side in "AB"}
     a, b = lists.values()
     place = {row: rank for rank, row in enumerate(a.rows, start=1)}
+    level = [side for side in "AB" if not any(values[f"{side} {name}"] for name in PARTS)]
     body = []
     for rank, (left, right) in enumerate(zip(a.rows[:ROWS], b.rows[:ROWS], strict=False), start=1):
-        arrow = parts.moved(place[right], rank)
+        arrow = "" if level else parts.moved(place[right], rank)
         cells = [_cell(a, left, rank, question), arrow, _cell(b, right, rank, question)]
         body.append([str(rank), *cells])
     kept = {side: sum(found.kept.values()) for side, found in lists.items()}
     caption = (
-        f"Bold: in the prompt. B's arrow is its move against A. Of {len(a.rows)} candidates "
+        f"Bold: in the prompt. {'' if level else ARROWS}Of {len(a.rows)} candidates "
         f"A keeps {kept['A']} at its threshold, B {kept['B']}."
     )
+    caption += "".join(f" All weights of {x} are 0: its order says nothing." for x in level)
     shown = parts.table(caption, ("rank", "A", "moved", "B"), body)
     return shown + _dropped("A", a, "B", b, question) + _dropped("B", b, "A", a, question)
 
@@ -134,4 +137,13 @@ def explore(librarian: Librarian, questions: Sequence[str], now: datetime) -> An
             ),
             f"{side} threshold": parts.slider(f"{side}: threshold", start["threshold"], 0, 1, 0.01),
         }
+
+    def only_of_the_penalty(_: Any = None) -> None:
+        for side in START:
+            how = controls[f"{side} diversity"].value
+            controls[f"{side} w_duplicate"].disabled = how != "penalty"
+
+    for side in START:
+        controls[f"{side} diversity"].observe(only_of_the_penalty, names="value")
+    only_of_the_penalty()
     return parts.panel(lambda values: render(values, prepared), controls)

@@ -13,8 +13,11 @@ INK = "color: var(--jp-content-font-color1, #222);line-height:1.35"  # JupyterLa
 SCROLL = "overflow-x:auto;container-type:inline-size;width:0;min-width:100%"  # never over the page
 FACTS = ("fact", "card")  # columns of long text, which a narrow page must not squeeze
 WIDE = {"description_width": "12.5em"}
-ARROW = (  # of a drop-down; JupyterLab's is dark on dark in its dark theme
-    '<style>[data-jp-theme-light="false"] {--jp-widgets-dropdown-arrow: url("data:image/svg+xml,'
+ARROW = (  # of a drop-down, dark on dark in JupyterLab's dark theme; and its arrow keys, Lab's own
+    "<style onload=\"document.addEventListener('focusin', window.ownArrows ??= e => "
+    "e.target.closest?.('.widget-vbox') && e.target.matches('select') && "  # one listener a page
+    "e.target.setAttribute('data-lm-suppress-shortcuts', 'true'))\">"
+    '[data-jp-theme-light="false"] {--jp-widgets-dropdown-arrow: url("data:image/svg+xml,'
     "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E%3Cpath fill='%23ddd' "
     "d='M4 6l5 5 5-5 1 1-6 6-6-6z'/%3E%3C/svg%3E\")}</style>"
 )
@@ -52,12 +55,7 @@ def text(label: str, value: str, rows: int = 1) -> Any:
     kind = widgets.Text if rows == 1 else widgets.Textarea
     extra = {} if rows == 1 else {"rows": rows}
     return kind(
-        value=value,
-        description=label,
-        style=WIDE,
-        layout=layout,
-        continuous_update=False,
-        **extra,
+        value=value, description=label, style=WIDE, layout=layout, continuous_update=False, **extra
     )
 
 
@@ -69,7 +67,7 @@ def panel(render: Callable[[Values], str], controls: Mapping[str, Any]) -> Any:
     """
     start = {name: control.value for name, control in controls.items()}
     output = widgets.HTML()
-    look = ARROW if any(isinstance(c, widgets.Dropdown) for c in controls.values()) else ""
+    look = ARROW if any(hasattr(control, "options") for control in controls.values()) else ""
     reset = widgets.Button(description="Reset", tooltip="Back to the values at the start")
 
     def show(_: Any = None) -> None:

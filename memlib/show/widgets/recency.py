@@ -19,7 +19,11 @@ from memlib.recency import (
 from memlib.show.widgets import parts
 
 DECAY, HALF_LIFE, KIND = "decay per hour", "half-life in days", "half-life by kind"
-FORMS = (DECAY, HALF_LIFE, KIND)
+FORMS = {  # what counts, and what a slider that does not count moves
+    DECAY: "The half-life's slider moves only the last line.",
+    HALF_LIFE: "The decay's slider moves only the last line but one.",
+    KIND: "Both sliders move only the last two lines.",
+}
 START = {"form": DECAY, "decay": DECAY_PER_HOUR, "half_life_days": HALF_LIFE_DAYS["episodic"]}
 LEVELS = (0.5, 0.25, 0.1)  # the reading: after how many days recency has come down to these
 
@@ -82,15 +86,16 @@ def render(values: parts.Values, cards: pd.DataFrame, hours: ArrayLike) -> str:
     lines.append(f"above one half: {int((fresh > 0.5).sum())} of {len(cards)} cards")
     lines.append(linked(values["decay"], values["half_life_days"]))
     header = ("rank", "fact", "kind", "hours", "recency", "")
-    return parts.table(f"What counts: {values['form']}.", header, body) + parts.worked(
-        "\n".join(lines)
-    )
+    caption = f"What counts: {values['form']}. {FORMS[values['form']]}"
+    if len(fresh) > 1 and np.ptp(fresh) == 0:
+        caption += f" All recencies are {fresh[0]:.4f}: the order says nothing."
+    return parts.table(caption, header, body) + parts.worked("\n".join(lines))
 
 
 def explore(cards: pd.DataFrame, hours: ArrayLike) -> Any:
     """The controls of chapter 02 over any set of cards."""
     controls = {
-        "form": parts.choice("which one counts", FORMS, START["form"]),
+        "form": parts.choice("which one counts", list(FORMS), START["form"]),
         "decay": parts.slider(DECAY, DECAY_PER_HOUR, 0.9, 1, 0.0001),
         "half_life_days": parts.slider(HALF_LIFE, HALF_LIFE_DAYS["episodic"], 0.5, 365, 0.5),
     }

@@ -26,6 +26,7 @@ START = {
     ),
 }
 MOST = 200  # cards that are read: about a second of embedding
+WIDTH = 80  # characters of a text that the caption repeats
 ROWS = 20  # a long table is cut here, and says so
 
 
@@ -60,16 +61,20 @@ def render(values: parts.Values, embedder: Embedder) -> str:
         number = f"{round(float(rel[row]), 4) + 0.0:.4f}"
         arrow = parts.moved(place[row], rank)
         body.append([str(rank), arrow, number, bar, mark, escape(cards[row])])
-    caption = f"“{question}” by {embedder.id}."
+    caption = f"“{_brief(question)}” by {embedder.id}."
     if len(order) > 1:
         caption += f" First place leads by {rel[order[0]] - rel[order[1]]:.4f}."
     if other:
-        caption += f" ▲▼ against “{other}”, where “{cards[before[0]]}” is first."
+        caption += f" ▲▼ against “{_brief(other)}”, where “{_brief(cards[before[0]])}” is first."
     caption += "".join(f" {note}." for note in notes(embedder, [question, *cards]))
     if len(order) > ROWS:
         caption += f" The first {ROWS} of {len(order)} cards."
     header = ("rank", "moved", "cosine", "0 to 1", "", "card")
     return parts.table(caption, header, body)
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
 def explore(embedder: Embedder) -> Any:

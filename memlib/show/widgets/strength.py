@@ -99,4 +99,15 @@ def explore(cards: pd.DataFrame, vectors: ArrayLike, queries: Mapping[str, Array
         ),
         "size": parts.slider("largest from use", START["size"], 0, 0.9, 0.01),
     }
+
+    def only_what_counts(_: Any = None) -> None:
+        kind, asked = controls["variant"].value, controls["query"].value
+        for name in ("alpha", "beta"):  # the question's own strength is always from its vector
+            controls[name].disabled = kind == "bounded" or (kind == "use" and not asked)
+        controls["query"].disabled = kind == "bounded"
+        controls["size"].disabled = kind == "vector"
+
+    for name in ("variant", "query"):
+        controls[name].observe(only_what_counts, names="value")
+    only_what_counts()
     return parts.panel(lambda values: render(values, cards, units, queries), controls)

@@ -33,7 +33,9 @@ def render(values: parts.Values, board: pd.DataFrame) -> str:
     ends = min(row["low"] for row in shown), max(row["high"] for row in shown)  # 0: the baseline's
     names = ("your row", "first here", "", "")
     body = [_row(name, row, rows, ends) for name, row in zip(names, shown, strict=True)]
-    header = ("", "method", "recall", f"rank of {len(rows)}", "difference", "", "verdict", "+/=/-")
+    scale = " to ".join(f"{end:+.2f}" if end else "0" for end in ends) + " points"
+    ranked = f"rank of {len(rows)}"
+    header = ("", "method", "recall", ranked, "difference", scale, "verdict", "+/=/-")
     return parts.table(_caption(setting, rows), header, body) + parts.line(sentence(chosen))
 
 

@@ -88,7 +88,9 @@ def test_the_start_finds_miso_by_two_words() -> None:
 def test_another_tokenizer_moves_cards_and_keeps_the_question_mark() -> None:
     html = render(tokenizer="naive")
     assert "cat? (on no card)" in caption(html)
-    assert rows(html)[0][1].startswith("▲")
+    assert {line[1] for line in rows(html)} == {"▲3", "new"}
+    assert "new: no word of it matched there" in caption(html)
+    assert "new:" not in caption(render(b=0.0))
     assert {line[1] for line in rows(render())} == {"·"}
 
 

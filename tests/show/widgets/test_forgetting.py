@@ -115,6 +115,25 @@ def test_cards_of_one_kind_are_a_batch_of_their_own():
     assert "A sweep of 29 cards" in html and {row[1] for row in rows(html)} == {"working"}
 
 
+def test_a_batch_says_that_it_is_compared_with_itself_alone():
+    said = "compared within this batch only, so its counts do not add up to those of all cards"
+    assert said not in render()
+    assert said in widget.render(START, {"all": ALL.iloc[:20]}, CARDS)
+
+
+def test_all_weights_zero_are_no_order():
+    html = render(**dict.fromkeys(widget.NAMES, 0.0))
+    assert "All scores are 0.00: the order says nothing." in html
+    assert "safest" not in html and "-0.0" not in html
+    assert "says nothing" not in render()
+
+
+@pytest.mark.parametrize("by", [-3e-4, 0.0, 3e-4])
+def test_a_zero_has_no_sign(by):
+    first = widget.contributions(ALL)["score"].iloc[0]
+    assert rows(render(hard=first + by))[0][9] == "0.000"
+
+
 def test_html_on_a_card_is_text():
     cards = CARDS.iloc[:2].assign(text=["<b>Sam</b>", "vinyl"])
     told = widget.features(cards, VECTORS[:2], COURSE_NOW)

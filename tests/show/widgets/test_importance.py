@@ -92,3 +92,8 @@ def test_cards_of_ones_own_start_at_the_first():
         controls.explore(own, RELEVANCE[:7], FRESH[:7], card="vegetarian")
     with pytest.raises(ValueError, match=r"^cards is empty: there is nothing to rate$"):
         controls.explore(CARDS[:0], [], [])
+
+
+def test_a_slider_s_own_rounding_is_no_other_rating():
+    text = text_of("hiking", 3.9999999999999996)
+    assert text == text_of("hiking", 4) and "Rated 4: rank 8" in text and "→ 4" not in text

@@ -83,3 +83,34 @@ def test_values_out_of_range_are_refused():
         render(A_relevance=float("nan"))
     with pytest.raises(ValueError, match="diversity"):
         render(B_diversity="chance")
+
+
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_all_weights_zero_are_no_order_and_have_no_arrows(side):
+    zero = {f"{side}_{name}": 0.0 for name in widget.PARTS}
+    html = render(**zero)
+    assert f"All weights of {side} are 0: its order says nothing." in html
+    assert "arrow" not in html and [row[2] for row in body(html)] == [""] * 4
+    other = "A" if side == "B" else "B"
+    assert f"weights of {other}" not in html and "says nothing" not in render()
+
+
+def test_w_duplicate_can_be_moved_only_where_it_counts():
+    class Told:
+        def explain(self, question, now):
+            return TABLE
+
+        class store:
+            @staticmethod
+            def vectors(ids):
+                return VECTORS
+
+    root = widget.explore(Told(), [QUESTION], NOW)
+    by = {getattr(child, "description", ""): child for child in root.children}
+    for side, other in ("AB", "BA"):
+        cost, how = by[f"{side}: w_duplicate"], by[f"{side}: diversity"]
+        assert not cost.disabled
+        for how.value in ("mmr", "none"):
+            assert cost.disabled and not by[f"{other}: w_duplicate"].disabled
+        by["Reset"].click()
+        assert not cost.disabled

@@ -222,6 +222,15 @@ def test_a_drop_down_has_an_arrow_that_is_seen_in_the_dark_theme() -> None:
     assert '[data-jp-theme-light="false"]' in html and "--jp-widgets-dropdown-arrow" in html
 
 
+@pytest.mark.parametrize("kind", [ipywidgets.Dropdown, ipywidgets.Select])
+def test_a_list_keeps_its_arrow_keys_from_jupyterlab(kind: Any) -> None:
+    html = panel(lambda _: "said", card=kind(options=["Miso"])).children[-1].value
+    onload = re.findall(r'<style onload="([^"]*)">', html)
+    assert len(onload) == 1
+    assert ".widget-vbox" in onload[0] and "'data-lm-suppress-shortcuts', 'true'" in onload[0]
+    assert panel(lambda _: "said").children[-1].value == "said"
+
+
 def test_a_table_scrolls_by_itself_and_keeps_room_for_its_facts() -> None:
     html = parts.table("Weights", ("rank", "fact"), [("1", "Sam")])
     assert html.startswith('<div style="overflow-x:auto;') and html.endswith("</table></div>")

@@ -116,3 +116,23 @@ def test_wrong_lengths_and_an_unknown_kind_are_said() -> None:
     cards = CARDS.assign(kind=["semantic", "x", *CARDS["kind"][2:]])
     with pytest.raises(ValueError, match=r"^kind\[1\] is 'x': must be one of working, episodic"):
         widget.render(widget.START | {"form": widget.KIND}, cards, HOURS)
+
+
+@pytest.mark.parametrize("change", [{"decay": 1.0}, {"form": widget.HALF_LIFE}])
+def test_equal_recencies_are_no_order(change: dict[str, object]) -> None:
+    said = "the order says nothing."
+    hours = HOURS if "decay" in change else [5.0] * 8
+    html = widget.render(widget.START | change, CARDS, hours)
+    assert f"All recencies are {shown(html)[0][1]}: {said}" in html
+    assert said not in render() and said not in widget.render(widget.START, CARDS[:1], HOURS[:1])
+
+
+def test_the_caption_says_what_the_other_slider_moves() -> None:
+    assert "The half-life&#x27;s slider moves only the last line." in render()
+    html = render(form=widget.HALF_LIFE)
+    assert "The decay&#x27;s slider moves only the last line but one." in html
+    assert "Both sliders move only the last two lines." in render(form=widget.KIND)
+    lines = [render(form=widget.KIND, decay=decay).splitlines() for decay in (0.9, 0.99)]
+    assert [a == b for a, b in zip(*lines, strict=True)] == [True] * (len(lines[0]) - 2) + [
+        *(False, True)
+    ]

@@ -192,3 +192,13 @@ def test_what_the_bundled_model_cannot_read_is_said_in_the_caption():
     assert "2 of 3 texts are mostly unknown to the bundled model (it knows English)" in page
     assert "1 of 3 texts are read only to 256 word pieces." in page
     assert "texts are" not in render(START, remembered)
+
+
+def test_a_long_question_is_shortened_in_the_caption_alone() -> None:
+    question, other, card = "a" * 200, "b " * 100 + "b", "abc " * 50
+    caption = render(values(question=question, other=other, cards=card), Letters()).partition(
+        "<thead>"
+    )[0]
+    assert f"“{'a' * 79}…”" in caption and f"against “{('b ' * 100)[:79]}…”" in caption
+    assert f"where “{card[:79]}…” is first" in caption
+    assert f"“{'a' * 80}”" in render(values(question="a" * 80), Letters())

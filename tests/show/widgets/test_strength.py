@@ -131,3 +131,33 @@ def test_a_strength_out_of_range_is_a_readable_line():
 def test_nothing_to_rank_is_refused(queries):
     with pytest.raises(ValueError, match="empty"):
         widget.explore(CARDS if not queries else CARDS.iloc[:0], VECTORS, queries)
+
+
+def test_a_control_can_be_moved_only_where_it_counts():
+    root = widget.explore(CARDS, VECTORS, QUERIES)
+    _, variant, alpha, beta, query, size, reset, _ = root.children
+
+    def off():
+        return [control.disabled for control in (alpha, beta, query, size)]
+
+    assert off() == [False, False, False, True]
+    variant.value = "use"  # the question's own strength is of its vector still
+    assert off() == [False, False, False, False]
+    query.value = False
+    assert off() == [True, True, False, False]
+    variant.value = "bounded"
+    assert off() == [True, True, True, False]
+    reset.click()
+    assert off() == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("fixed", "moved"),
+    [
+        ({"variant": "bounded"}, {"alpha": 5.0, "beta": 2.0, "query": False}),
+        ({"variant": "use", "query": False}, {"alpha": 5.0, "beta": 2.0}),
+        ({"variant": "vector"}, {"size": 0.9}),
+    ],
+)
+def test_what_is_switched_off_would_change_nothing(fixed, moved):
+    assert render(**fixed) == render(**fixed, **moved)

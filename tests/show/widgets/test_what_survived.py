@@ -109,3 +109,13 @@ def test_a_method_is_chosen_from_a_list():
     assert list(pick.options) == list(FAMILIES) and pick.value == widget.START["method"]
     pick.value = "+ length"
     assert rows(root.children[-1].value)[0][1] == "+ length"
+
+
+def test_the_bars_column_is_headed_by_its_scale():
+    for changes in ({}, {"method": "RRF of three", "split": "held-out"}):
+        values = widget.START | changes
+        where = (values["split"], values["k"], values["questions"])
+        shown = [of(BOARD, row[1], *where) for row in rows(render(**changes))]
+        low, high = min(row["low"] for row in shown), max(row["high"] for row in shown)
+        ends = [f"{end:+.2f}" if end else "0" for end in (low, high)]
+        assert f">{ends[0]} to {ends[1]} points</th>" in render(**changes)
