@@ -169,7 +169,8 @@ def test_a_server_that_fails_half_way_is_asked_for_the_rest_only(store, server) 
 
 
 CHILD = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 from memlib.sources.embedders import Ollama
 from memlib.sources.reembed import reembed
 from memlib.sources.store import Store
