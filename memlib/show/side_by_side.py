@@ -213,10 +213,8 @@ def _left_out(mine: pd.DataFrame, theirs: pd.DataFrame) -> str:
     for id in dict.fromkeys([*dropped, *wanted]):
         card = mine.loc[id]
         why = f"rank {places[id]}" if card["why"] == LATER else str(card["why"])
-        short, at = (
-            _short(str(card["text"]), 70),
-            f"S\N{NO-BREAK SPACE}{_number(float(card['at']))}",
-        )
+        short = _short(str(card["text"]), 70)
+        at = f"S\N{NO-BREAK SPACE}{_number(float(card['at']))}"
         why = why.replace(" ", "\N{NO-BREAK SPACE}", 1)
         rows.append(f"<li>{_id(id)} {escape(f'“{short}” {at}, {why}')}</li>")
     return f"<ul>{''.join(rows)}</ul>" if rows else "nothing that the other picks"

@@ -260,34 +260,31 @@ def test_nothing_else_went_wrong_and_nothing_was_fetched(place: Place) -> None:
     assert checks.page(place.notebook) == []
 
 
-def test_a_page_that_cannot_be_made_says_so_and_fetches_nothing(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+@pytest.fixture
+def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server of its own, for a test that harms it or reads its log."""
     pytest.importorskip("playwright.sync_api", reason="no playwright: pip install -e '.[dev]'")
     pytest.importorskip("voila", reason="no voila")
     from tests.browser.lab import start_voila
 
-    with start_voila(tmp_path_factory.mktemp("broken")) as voila:
-        (voila.folder / "playground.ipynb").write_text('{"cells": [', encoding="utf-8")
-        with pytest.raises(HTTPError) as caught:
-            urlopen(voila.url, timeout=20)
-        said = caught.value.read().decode("utf-8")
+    with start_voila(tmp_path_factory.mktemp("voila")) as started:
+        yield started
+
+
+def test_a_page_that_cannot_be_made_says_so_and_fetches_nothing(voila: Any) -> None:
+    (voila.folder / "playground.ipynb").write_text('{"cells": [', encoding="utf-8")
+    with pytest.raises(HTTPError) as caught:
+        urlopen(voila.url, timeout=20)
+    said = caught.value.read().decode("utf-8")
     assert "400" in said and "Back to the playground" in said
     assert "//" not in said.replace("<!", "")
 
 
-def test_a_page_that_is_gone_leaves_no_kernel_behind(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    pytest.importorskip("playwright.sync_api", reason="no playwright: pip install -e '.[dev]'")
-    pytest.importorskip("voila", reason="no voila")
-    from tests.browser.lab import start_voila
-
-    with start_voila(tmp_path_factory.mktemp("gone")) as voila:
-        urlopen(voila.url, timeout=60).close()  # a kernel, and nobody who stays
-        log = voila.folder.parent / "server.log"
-        for _ in range(120):
-            if "Kernel shutdown: " in log.read_text(encoding="utf-8"):
-                break
-            time.sleep(0.25)
-        assert "Kernel shutdown: " in log.read_text(encoding="utf-8"), "it is there after 30 s"
+def test_a_page_that_is_gone_leaves_no_kernel_behind(voila: Any) -> None:
+    urlopen(voila.url, timeout=60).close()  # a kernel, and nobody who stays
+    log = voila.folder.parent / "server.log"
+    for _ in range(120):
+        if "Kernel shutdown: " in log.read_text(encoding="utf-8"):
+            break
+        time.sleep(0.25)
+    assert "Kernel shutdown: " in log.read_text(encoding="utf-8"), "it is there after 30 s"

@@ -12,6 +12,7 @@ import ipywidgets as widgets
 import matplotlib
 import nbformat
 
+from memlib.show.widgets import parts
 from tests.notebooks.refresh import PLACEHOLDER, ROOT
 
 CHAPTERS = sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))
@@ -43,7 +44,7 @@ def drawn(widget: Any) -> str:
     if isinstance(widget, widgets.Box):
         return "\n".join(filter(None, map(drawn, widget.children)))
     if isinstance(widget, widgets.HTML):
-        return f"<div>{widget.value}</div>"
+        return f"<div>{widget.value.removesuffix(parts.ARROW)}</div>"  # for lists that open
     if isinstance(widget, widgets.Button | widgets.IntProgress):
         return ""  # nothing to press, nothing under way
     label, value = escape(widget.description), widget.value
