@@ -27,7 +27,7 @@ Splits = Sequence[Sequence[Conversation]]
 Embedded = Mapping[str, tuple[Vectors, Vectors]]  # conversation -> vectors of turns, of questions
 
 SPLITS = ("development", "held-out")
-WORDS = tuple(name for name in TOKENIZERS if name != "unicode")
+WORDS = tuple(name for name in TOKENIZERS if name not in ("unicode", "words"))
 FILES = ("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv")
 SETTING = ("text_variant", "tokenizer", "entity")
 METHOD = ("method", "w_dense", "w_bm25", "w_entity")
