@@ -1,13 +1,14 @@
 """Entity boost: search by names, each name damped by the number of cards that share it."""
 
-import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memlib.checks import Floats, numbers
+from memlib.words import fold, inside, plain
 
 DAMPING = 0.001  # ours: how soon `damp_by_square` bites
 COMMON_WORDS = frozenset(["may", "will", "mark", "rose", "grace", "hope", "june", "april", "bill"])
@@ -62,7 +63,9 @@ def names_in(
     common   names that are words too (case-folded): these must match with their capital letter
     returns  names, each once, aliases resolved
     Whole words only ("Sam" is not in "Samsung"), a possessive counts ("Sam's" is Sam), the longest
-    name wins ("New York" hides "York"), upper and lower case are the same but for `common`.
+    name wins ("New York" hides "York"), upper and lower case are the same but for `common`, and so
+    are apostrophes, hyphens and accents as `memlib.words` folds them ("Zoe" finds Zoë; where both
+    are known, each spelling finds its own).
     Raises ValueError for names given as one str.
     Source: *Scoring beyond similarity*, By names: the entity boost (look-up at read time).
 
@@ -71,22 +74,20 @@ def names_in(
     """
     if isinstance(names, str):
         raise ValueError(f"names is the text {names!r}: give a collection of names")
-    text, spelled = _nfc(text), {name: name for name in names} | dict(aliases or {})
+    spelled = {name: name for name in sorted(set(names))} | dict(aliases or {})
     for _ in range(len(aliases or ()).bit_length()):  # an alias may lead to an alias
         spelled = {spelling: spelled.get(name, name) for spelling, name in spelled.items()}
-    spelled = {_nfc(spelling): name for spelling, name in spelled.items() if spelling.strip()}
-    folded = {spelling.casefold(): name for spelling, name in spelled.items()}
-    if not folded:
-        return ()
-    written = spelled.keys() | folded.keys()  # "Weiß" is folded to "weiss": look for both
-    longest_first = sorted(written, key=lambda spelling: (-len(spelling), spelling))
-    pattern = "|".join(map(re.escape, longest_first))
-    exact = {spelling for spelling in spelled if spelling.casefold() in common}
+    known: dict[str, dict[str, str]] = {}  # folded -> its spellings, each with its name
+    for spelling, name in spelled.items():
+        if fold(spelling).strip():
+            known.setdefault(fold(spelling), {})[spelling] = name
+    capital = {fold(word) for word in common}
     found: dict[str, None] = {}
-    for match in re.finditer(rf"(?<!\w)(?:{pattern})(?!\w)", text, flags=re.IGNORECASE):
-        word = match.group()
-        if word.casefold() in folded and (word.casefold() not in common or word in exact):
-            found[folded[word.casefold()]] = None
+    for folded, written in _mentions(text, known):
+        as_it_is = _nfc if folded in capital else plain
+        fits = [name for s, name in known[folded].items() if as_it_is(s) == as_it_is(written)]
+        fits = fits or ([] if folded in capital else list(known[folded].values()))
+        found |= dict.fromkeys(fits[-1:])
     return tuple(found)
 
 
@@ -125,5 +126,23 @@ def entity_boost(
     return boost / max(len(known), 1)
 
 
+def _mentions(text: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Each known folded name in a text, the longest from each place on, and as it is written."""
+    folded, read = fold(text), 0
+    cuts = set(range(len(folded) + 1)) - inside(folded)
+    lengths = sorted(set(map(len, known)), reverse=True)
+    for start in sorted(cuts):
+        ends = (start + n for n in lengths if start + n in cuts)
+        end = next((end for end in ends if folded[start:end] in known), read)
+        if start >= read and end > start:
+            read = end
+            yield folded[start:end], text[_place(text, start) : _place(text, end)]
+
+
+def _place(text: str, place: int) -> int:
+    """Where a place of the folded text is in the text, behind marks and what nobody sees."""
+    return bisect_right(range(len(text) + 1), place, key=lambda at: len(fold(text[:at]))) - 1
+
+
 def _nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)  # "é" typed as e and an accent is one letter
+    return unicodedata.normalize("NFC", text)

@@ -1,7 +1,5 @@
 """Relevance in four parts: meaning, words, tags and title."""
 
-import re
-import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memlib.checks import Floats, finite_fields, numbers, same_length
+from memlib.words import words
 
 EXACT, PREFIX, NGRAM = 1.0, 0.5, 0.2  # Formulas, section 2 (4)
 
@@ -51,24 +50,26 @@ def relevance(
     named = {"bm25_norm": bm25_norm, "tag_match": tag_match, "title_hit": title_hit}
     unit = {k: numbers(k, v, low=0, high=1, ndim=1, like=dense) for k, v in named.items()}
     same_length(dense=cosines, **unit)
-    words, tags, titles = unit.values()
-    total: Floats = weights.dense * cosines + weights.bm25 * words
+    by_words, tags, titles = unit.values()
+    total: Floats = weights.dense * cosines + weights.bm25 * by_words
     return total + weights.tags * tags + weights.title * titles
 
 
 def question_tags(question: str, tags: Collection[str]) -> frozenset[str]:
     """The store's tags that occur whole in a question.
 
-    question  case-folded, without punctuation;  tags  one word or several each
-    returns   those of `tags` whose words stand in the question, side by side
+    question  any text;  tags  one word or several each; both as `memlib.words` folds them
+    returns   those of `tags` whose words stand in the question, side by side; where a script sets
+              no spaces, those whose letters do
     Source: this course; *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*,
     section 2 (3), leaves open where a question's tags come from.
 
     >>> sorted(question_tags("What did the vet say?", ["vet", "pets", "say cheese"]))
     ['vet']
     """
-    asked = f" {' '.join(_words(question))} "
-    return frozenset(tag for tag in tags if _words(tag) and f" {' '.join(_words(tag))} " in asked)
+    asked = f" {' '.join(words(question, gram=1))} "
+    cut = {tag: words(tag, gram=1) for tag in tags}
+    return frozenset(tag for tag in cut if cut[tag] and f" {' '.join(cut[tag])} " in asked)
 
 
 def tag_match(question_tags: Collection[str], tags: Sequence[Collection[str]]) -> Floats:
@@ -94,7 +95,8 @@ def tag_match(question_tags: Collection[str], tags: Sequence[Collection[str]]) -
 def title_hit(question: str, titles: Sequence[str]) -> Floats:
     """How well a card's title answers to the question's words.
 
-    title_hit = min(1, 1.0 · exact + 0.5 · prefix + 0.2 · n-gram), on case-folded words:
+    title_hit = min(1, 1.0 · exact + 0.5 · prefix + 0.2 · n-gram), on words as `memlib.words`
+    folds them, without stemming:
     exact: the same words; prefix: the title starts with the question (so an exact hit is one too);
     n-gram: a word pair in common, or a one-word title that stands in the question
 
@@ -106,8 +108,8 @@ def title_hit(question: str, titles: Sequence[str]) -> Floats:
     >>> title_hit("door code", ["Door code", "Door code, back", "Code"]).round(2)
     array([1. , 0.7, 0.2])
     """
-    asked = _words(question)
-    return np.array([min(1.0, _title(asked, _words(title))) for title in titles], dtype=np.float64)
+    asked = words(question)
+    return np.array([min(1.0, _title(asked, words(title))) for title in titles], dtype=np.float64)
 
 
 def _title(asked: list[str], title: list[str]) -> float:
@@ -117,7 +119,3 @@ def _title(asked: list[str], title: list[str]) -> float:
     alone = len(title) == 1 and title[0] in asked
     prefix = title[: len(asked)] == asked
     return EXACT * (title == asked) + PREFIX * prefix + NGRAM * (bool(pairs) or alone)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())

@@ -121,7 +121,7 @@ def fold(text: str) -> str:
     >>> fold("Béatrice, İstanbul; दूध, が, й")
     'beatrice, istanbul; दूध, が, й'
     """
-    return _bare(plain(text))
+    return _strip(plain(text))
 
 
 def words(text: str, gram: int = 2, stop: Collection[str] = ()) -> list[str]:
@@ -178,9 +178,11 @@ def _pieces(text: str, gram: int, whole: bool = False) -> Iterator[list[str]]:
         yield [name, *parts] if _JOINT.search(name) else parts
 
 
-@lru_cache(maxsize=1 << 16)
-def _bare(text: str) -> str:
+def _strip(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFD", text).translate(_LETTERS).translate(_POINTS)
     return unicodedata.normalize("NFC", _ACCENTED.sub(r"\1", text))
+
+
+_bare = lru_cache(maxsize=1 << 16)(_strip)  # for words, which come again and again

@@ -1,7 +1,6 @@
 """Extraction: what a model is asked for when a card is written, and what is accepted back."""
 
 import json
-import re
 import unicodedata
 from typing import Annotated, Any, Literal
 
@@ -17,6 +16,7 @@ from pydantic import (
 from memlib.bm25 import STOPWORDS
 from memlib.importance import HIGHEST_RATING, LOWEST_RATING, RUBRIC
 from memlib.sources.cards import CATEGORIES, ENTITY_TYPES
+from memlib.words import words
 
 _TASK = f"""\
 Read the conversation below and keep the one fact that will be of most use later.
@@ -49,10 +49,6 @@ _EXPECTED = {
 _OBJECT = "must be one JSON object and nothing around it"
 
 LONGEST_FACT = 300  # characters
-NO_SPACES = (  # Thai, Lao, Burmese, Khmer, kana, Chinese characters: no spaces between words
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-)
-_WORD = re.compile(rf"[{NO_SPACES}]|[^\W{NO_SPACES}]+")
 _JOINERS = "\u200c\u200d"  # between letters of Persian or Hindi, and in emoji
 _BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"  # letters and marks that look like nothing
 
@@ -72,8 +68,7 @@ def _visible(text: str) -> str:
 def _sentence(text: str) -> str:
     if len(text) > LONGEST_FACT:
         raise ValueError(f"must be a sentence of {LONGEST_FACT} characters at most")
-    words = _WORD.findall(text.casefold())
-    if len(words) < 2 or all(word in STOPWORDS or not word.isalnum() for word in words):
+    if len(words(text, gram=1)) < 2 or not words(text, gram=1, stop=STOPWORDS):
         raise ValueError("must be a sentence: two words at least, one that says something")
     if text[0] in ">{[<|`":
         raise ValueError("must be a sentence, no quoted line, no JSON, no markup")

@@ -4,7 +4,9 @@ import re
 import unicodedata
 
 from memlib.bm25 import STOPWORDS
-from memlib.sources.extraction import NO_SPACES, Extraction
+from memlib.entity_boost import names_in
+from memlib.sources.extraction import Extraction
+from memlib.words import fold, plain, search_words, without_spaces, words
 
 KNOWN_SHARE = 0.5  # of a fact's words; ours: see tests/sources/test_suspicion.py for what it takes
 SPACELESS_SHARE = 0.2  # of a fact's pairs of characters, where words have no spaces
@@ -46,8 +48,6 @@ URGES = re.compile(  # said by people too: a reason to look, none to refuse a fa
 )
 _NAME = re.compile(r"(?<![.!?:;] )(?<!^)\b[A-Z]\w+")
 _CAPITAL = re.compile(r"\b[^\W\d_a-z]\w+")
-_RUN = re.compile(rf"[{NO_SPACES}]+")
-_UNSEEN = "\u034f\u115f\u1160\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 _CALENDAR = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july"
     r"|august|september|october|november|december"
@@ -62,7 +62,7 @@ def suspicions(conversation: str, extraction: Extraction) -> tuple[str, ...]:
              a fact without a word of safety, health or law, a fact that seems to name somebody
              though no entity is listed, a name, number word or (where words have no spaces) most
              of a fact that the conversation lacks; () where there is nothing
-    Lines are read as NFKC, without the characters that nobody sees.
+    Lines are read as `memlib.words.plain` has them, without the characters that nobody sees.
     Misses: orders in another language, in a code, dotted or spaced out ("r.a.t.e", "r a t e"), in
     letters that look alike (a Cyrillic "а"), in other words ("this one really counts, dear
     assistant") or spread over two lines; a false fact with a serious word in it, or made of the
@@ -77,20 +77,21 @@ def suspicions(conversation: str, extraction: Extraction) -> tuple[str, ...]:
     said = [
         f"line {number} gives orders to the rater: {_short(line)}"
         for number, line in enumerate(lines, start=1)
-        if _orders(line) or URGES.search(_plain(line))
+        if _orders(line) or URGES.search(plain(line))
     ]
-    if extraction.importance >= SERIOUS and not SERIOUS_WORDS.search(_plain(extraction.fact)):
+    if extraction.importance >= SERIOUS and not SERIOUS_WORDS.search(plain(extraction.fact)):
         told = "the fact has no word of safety, health or law"
         said.append(f"importance is {extraction.importance}, but {told}")
-    speakers = {_plain(line.partition(":")[0].strip()) for line in lines if ":" in line}
-    names = [name for name in _NAME.findall(extraction.fact) if _plain(name) not in speakers]
-    names = [name for name in names if not _CALENDAR.fullmatch(_plain(name))]
+    speakers = {fold(line.partition(":")[0].strip()) for line in lines if ":" in line}
+    fact = unicodedata.normalize("NFC", extraction.fact)
+    names = [name for name in _NAME.findall(fact) if fold(name) not in speakers]
+    names = [name for name in names if not _CALENDAR.fullmatch(plain(name))]
     if names and not extraction.entities:
         said.append(f"entities is empty, but the fact seems to name {names[0]}")
     said += [f"the conversation has no {_short(w)}" for w in _unheard(conversation, extraction)[1]]
-    if _spaceless(words := _words(_plain(extraction.fact))):
-        known = set(_words(_plain(conversation)))
-        if sum(word in known for word in words) < SPACELESS_SHARE * len(words):
+    if _spaceless(pairs := words(extraction.fact)):
+        known = set(words(conversation))
+        if sum(pair in known for pair in pairs) < SPACELESS_SHARE * len(pairs):
             said.append("the conversation has few of the fact's words")
     return tuple(said)
 
@@ -102,7 +103,8 @@ def ungrounded(conversation: str, extraction: Extraction) -> str:
     number in digits that the conversation lacks (in digits or as a word up to twelve). Where the
     conversation is English, a capitalised word inside a sentence of the fact that it lacks. Such a
     word at the start or elsewhere, and a number word, is only one of the `suspicions`: "Monthly"
-    may be right. Weekdays and months are not looked at.
+    may be right. Weekdays and months are not looked at. Words and names are compared as
+    `memlib.words` folds them: apostrophes, hyphens and accents make no difference.
     Another language: fewer than half of the fact's words, names left out, stand in the
     conversation (the first five letters are enough) or, where the conversation is English, among
     the stop words; where words have no spaces, no two characters in a row do. A very free
@@ -116,13 +118,11 @@ def ungrounded(conversation: str, extraction: Extraction) -> str:
     """
     if _orders(extraction.fact):
         return f"fact is {_short(extraction.fact)}: must be about a life, no order to the rater"
-    said, fact = _plain(conversation), _plain(extraction.fact)
     for row, entity in enumerate(extraction.entities):
-        for place, text in (("fact", fact), ("conversation", said)):
-            if not re.search(_whole(_plain(entity.name)), text):
+        for place, text in (("fact", extraction.fact), ("conversation", conversation)):
+            if not names_in(text, [entity.name], common=()):
                 return f"entities[{row}].name is {_short(entity.name)}: must stand in the {place}"
-    names = {word for entity in extraction.entities for word in _words(_plain(entity.name))}
-    if _foreign(_words(said), [word for word in _words(fact) if word not in names]):
+    if _foreign(conversation, extraction):
         told = "must be in the language of the conversation, near its words"
         return f"fact is {_short(extraction.fact)}: {told}"
     for word in _unheard(conversation, extraction)[0]:
@@ -130,25 +130,29 @@ def ungrounded(conversation: str, extraction: Extraction) -> str:
     return ""
 
 
-def _foreign(conversation: list[str], fact: list[str]) -> bool:
-    known = set(conversation)
+def _foreign(conversation: str, extraction: Extraction) -> bool:
+    known = set(words(conversation))
+    names = {word for entity in extraction.entities for word in words(entity.name)}
+    fact = [word for word in words(extraction.fact) if word not in names]
     if _spaceless(fact):
         return known.isdisjoint(fact)
-    known |= STOPWORDS if len(known & STOPWORDS) >= 3 else set()
+    stops = STOPWORDS if _english(conversation) else frozenset[str]()
+    rest = [word for word in words(extraction.fact, stop=stops) if word not in names]
     starts = {word[:5] for word in known if len(word) >= 5}
-    return sum(word in known or word[:5] in starts for word in fact) < KNOWN_SHARE * len(fact)
+    heard = sum(word in known or word[:5] in starts for word in rest)
+    return len(fact) - len(rest) + heard < KNOWN_SHARE * len(fact)
 
 
 def _unheard(conversation: str, extraction: Extraction) -> tuple[list[str], list[str]]:
     """What the fact names and the conversation does not: surely, perhaps."""
-    said, fact = _plain(conversation), extraction.fact
-    known, numbers = set(_words(said)), set(_digits(said))
+    fact = unicodedata.normalize("NFC", extraction.fact)
+    known, numbers = set(search_words(conversation)), set(_digits(conversation))
     numbers |= {str(NUMBERS.index(word)) for word in known.intersection(NUMBERS)}
     numbers |= {str(ORDINALS.index(word)) for word in known.intersection(ORDINALS)}
-    english = len(known & STOPWORDS) >= 3
+    english = _english(conversation)
     surely, perhaps = [word for word in _digits(fact) if word not in numbers], list[str]()
     for found in _CAPITAL.finditer(fact):
-        word = _plain(found[0])
+        word = fold(found[0])
         alike = {word, f"{word}s", word.removesuffix("s")}
         if not found[0][0].isupper() or known & alike or word in STOPWORDS or word in NUMBERS:
             continue
@@ -159,42 +163,26 @@ def _unheard(conversation: str, extraction: Extraction) -> tuple[list[str], list
         if start and (alone or any(old[:5] == word[:5] for old in known)):
             continue
         (surely if english and not start else perhaps).append(found[0])
-    words = [word for word in _words(_plain(fact)) if word in NUMBERS[2:]]
-    perhaps += [word for word in words if str(NUMBERS.index(word)) not in numbers]
+    small = [word for word in words(fact) if word in NUMBERS[2:]]
+    perhaps += [word for word in small if str(NUMBERS.index(word)) not in numbers]
     return surely, perhaps
 
 
+def _english(text: str) -> bool:
+    return len(STOPWORDS.intersection(re.findall(r"\w+", plain(text)))) >= 3  # "thé" is not "the"
+
+
 def _digits(text: str) -> list[str]:
-    found = re.findall(r"\d+", re.sub(r"(?<=\d)[,'](?=\d{3}\b)", "", _plain(text)))
+    found = re.findall(r"\d+", re.sub(r"(?<=\d)[,'](?=\d{3}\b)", "", plain(text)))
     return [digits.lstrip("0") or "0" for digits in found]
 
 
-def _spaceless(words: list[str]) -> bool:
-    return 2 * sum(bool(_RUN.fullmatch(word)) for word in words) > len(words)
-
-
-def _whole(name: str) -> str:
-    before = "" if _RUN.match(name) else r"(?<!\w)"
-    return before + re.escape(name) + ("" if _RUN.match(name[-1:]) else r"(?!\w)")
+def _spaceless(found: list[str]) -> bool:
+    return 2 * sum(map(without_spaces, found)) > len(found)
 
 
 def _orders(line: str) -> bool:
-    return ORDERS.search(_plain(line)) is not None
-
-
-def _words(text: str) -> list[str]:
-    """Words; where a script has no spaces between them, every two characters in a row."""
-    found: list[str] = []
-    for run in re.findall(rf"[{NO_SPACES}]+|[^\W{NO_SPACES}]+", text):
-        pairs = [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-        found += pairs if _RUN.fullmatch(run) else [run]
-    return found
-
-
-def _plain(text: str) -> str:
-    """Case-folded, one form of each letter, without the characters that nobody sees."""
-    seen = "".join(c for c in text if unicodedata.category(c) != "Cf" and c not in _UNSEEN)
-    return unicodedata.normalize("NFKC", seen).casefold()
+    return ORDERS.search(plain(line)) is not None
 
 
 def _short(value: str) -> str:
