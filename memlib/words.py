@@ -9,7 +9,7 @@ WITHOUT_SPACES = (  # scripts that set no spaces between words, and Hangul, whos
     *((0x0E01, 0x0E7F), (0x0E80, 0x0EFF)),  # Thai, Lao
     *((0x1000, 0x109F), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F)),  # Burmese
     (0x1780, 0x17FF),  # Khmer
-    *((0x3005, 0x3007), (0x3021, 0x3029), (0x3038, 0x303C)),  # Han: 々, 〇 and numerals
+    *((0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x303C)),  # 々, 〇, numerals, repeat marks
     *((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF)),  # Han
     *((0x3041, 0x30FF), (0x31F0, 0x31FF), (0x1AFF0, 0x1B16F)),  # Kana
     *((0x3105, 0x312F), (0x31A0, 0x31BF)),  # Bopomofo
@@ -19,8 +19,8 @@ APOSTROPHES = frozenset("'`´ʹʻʼʽʾʿˈ׳՚‘’‛′ꞌ᾽᾿＇")
 DASHES = frozenset("—―⸺⸻〜〰")  # between clauses, never inside a word
 HYPHENS = frozenset("-−⁃")  # and every other dash of Unicode's class Pd
 JOINTS = frozenset("-./:@·")  # and apostrophes and _: inside an identifier, between its parts
-UNSEEN = frozenset(  # letters and marks that look like nothing; class Cf looks like nothing too
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
+UNSEEN = frozenset(  # looks like nothing, as all of class Cf does; the kashida only stretches
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0\u0640"
 ) | frozenset(map(chr, [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]))
 STACKERS = "\u1039\u17d2"  # Burmese and Khmer: the next consonant stands below this one
 
@@ -28,10 +28,10 @@ _LETTERS = str.maketrans(  # Latin letters that Unicode does not take apart
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ð": "d"}
     | {"æ": "ae", "œ": "oe", "þ": "th"}
 )
-_POINTS = dict.fromkeys(  # Hebrew points and accents; Arabic harakat, Koranic signs and the kashida
+_POINTS = dict.fromkeys(  # Hebrew points and accents; Arabic harakat and Koranic signs
     [
         *(*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x05C4, 0x05C5, 0x05C7, 0xFB1E),
-        *(*range(0x0610, 0x061B), 0x0640, *range(0x064B, 0x0653), *range(0x0656, 0x0660), 0x0670),
+        *(*range(0x0610, 0x061B), *range(0x064B, 0x0653), *range(0x0656, 0x0660), 0x0670),
         *(*range(0x06D6, 0x06DD), *range(0x06DF, 0x06E5), 0x06E7, 0x06E8, *range(0x06EA, 0x06EE)),
         *(*range(0x0898, 0x08A0), *range(0x08CA, 0x0900)),
     ],
@@ -45,9 +45,9 @@ _CONTRACTED = re.compile(r"'(?:d|ll|m|re|s|t|ve)$")  # Sam's, don't: English, no
 _JOINT = re.compile(r"['_\-./:@·]")
 # One letter a character: s letter of a script without spaces, w other letter or digit, m mark,
 # v stacker, _ underscore, j another joint
-_CLUSTER = re.compile(r"s(?:vs|[mv])*")
-_PIECE = re.compile(r"(?:s(?:vs|[mv])*)+|w[wmv]*(?:[_j]w[wmv]*)*")
-_UNIT = re.compile(r"s(?:vs|[mv])*|[w_][w_mv]*")
+_CLUSTER = re.compile(r"s(?:vm*s|[mv])*")
+_PIECE = re.compile(r"(?:s(?:vm*s|[mv])*)+|w[wmv]*(?:[_j]w[wmv]*)*")
+_UNIT = re.compile(r"s(?:vm*s|[mv])*|[w_][w_mv]*")
 
 
 class _Lazy(dict[int, str]):

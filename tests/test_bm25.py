@@ -23,6 +23,7 @@ from memlib.bm25 import (
     saturate,
     stem,
     unicode,
+    words,
 )
 from memlib.sources.cards import load_cards, load_exam
 from memlib.sources.data import data_path
@@ -32,8 +33,8 @@ Call = Callable[[], object]
 Documents = list[list[str]]
 NAN = float("nan")
 
-words = st.sampled_from("abcdefg")
-documents = st.lists(st.lists(words, max_size=8), min_size=1, max_size=7)
+terms = st.sampled_from("abcdefg")
+documents = st.lists(st.lists(terms, max_size=8), min_size=1, max_size=7)
 questions = st.lists(st.sampled_from("aabcdefgz"), max_size=6)
 k1s, bs = st.floats(0, 3), st.floats(0, 1)
 variants = st.sampled_from(VARIANTS)
@@ -51,7 +52,7 @@ def theirs(corpus: Documents, terms: list[str], **how: float) -> np.ndarray:
 def test_the_constants() -> None:
     assert (K1, B, IDF_FLOOR, K_NORM) == (1.5, 0.75, 0.25, 2.0)
     assert VARIANTS == ("okapi", "lucene")
-    assert list(TOKENIZERS.values()) == [naive, regex, stem, unicode]
+    assert list(TOKENIZERS.values()) == [naive, regex, stem, unicode, words]
     assert [function.__name__ for function in TOKENIZERS.values()] == list(TOKENIZERS)
 
 
@@ -336,11 +337,72 @@ CUT: list[tuple[str, list[str], list[str], list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize("row", CUT, ids=[repr(row[0]) for row in CUT])
-def test_each_tokenizer_cuts_exactly_so(
+def test_each_published_tokenizer_cuts_exactly_so(
     row: tuple[str, list[str], list[str], list[str], list[str]],
 ) -> None:
     text, *expected = row
-    assert [cut(text) for cut in TOKENIZERS.values()] == expected
+    assert [cut(text) for cut in (naive, regex, stem, unicode)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", []),
+        ("Who were the Zoës?", ["zoe"]),
+        ("running allergies, CAT'S cats", ["run", "allergi", "cat", "cat"]),
+        ("The thé is à la carte", ["the", "a", "la", "cart"]),
+        ("Error E‑4012 in get_user", ["error", "e-4012", "e", "4012", "get_user", "get", "user"]),
+        ("O’Briens’ T-4", ["o'briens", "o", "brien", "t-4", "4"]),
+        ("दूध और чай", ["दूध", "और", "чай"]),
+        ("東京Tower ดื่มชา", ["東京", "tower", "ดื่ม", "มช", "ชา"]),
+    ],
+)
+def test_words_cuts_exactly_so(text: str, tokens: list[str]) -> None:
+    assert words(text) == tokens
+
+
+ISSUE = [  # card, another card, a question that finds the first alone, a tokenizer that does not
+    ("माया को दूध पसंद है", "माया को दही पसंद है", "दूध", unicode),
+    ("माला", "मूली मेल", "माला", unicode),
+    ("தமிழ் பால்", "பூ மலர்", "பால்", unicode),
+    ("ฉันแพ้ถั่วลิสงมาก", "ถ้วยใบใหม่", "ถั่ว", unicode),
+    ("בְּרֵאשִׁית בָּרָא", "אֶרֶץ", "בראשית", unicode),
+    ("مُحَمَّد يشرب", "أحمد", "محمد", unicode),
+    ("Maya in İstanbul", "Maya in Bursa", "istanbul", unicode),
+    ("Ask O’Brien", "Ask Connor", "O'Brien", naive),
+    ("Béatrice called", "Sam called", "Beatrice", stem),
+    ("Παίρνει το φάρμακό της", "Πίνει τσάι", "φαρμακο", unicode),
+    ("Code E‑4012", "Code 4, 4013", "E-4012", naive),
+    ("កូនឆ្មាផឹកទឹកដោះគោ", "គាត់ចូលចិត្តតែក្តៅ", "កូនឆ្មា", unicode),
+    ("ကြောင်နို့သောက်တယ်", "သူလက်ဖက်ရည်ကြိုက်တယ်", "ကြောင်", unicode),
+    ("ແມວດື່ມນົມ", "ລາວດື່ມ", "ນົມ", unicode),
+]
+
+
+@pytest.mark.parametrize("row", ISSUE, ids=[row[2] for row in ISSUE])
+def test_words_finds_what_another_tokenizer_misses(
+    row: tuple[str, str, str, Callable[[str], list[str]]],
+) -> None:
+    card, other, question, old = row
+
+    def found(cut: Callable[[str], list[str]]) -> list[bool]:
+        index = BM25([cut(card), cut(other)], variant="lucene")
+        assert (index.scores(cut(question)) > 0).tolist() == index.matched(cut(question)).tolist()
+        return index.matched(cut(question)).tolist()
+
+    assert found(words) == [True, False]
+    assert found(old) != [True, False]
+
+
+@pytest.mark.parametrize(("card", "letter"), [("我爱猫", "猫"), ("កូនឆ្មា", "ឆ្មា")])
+def test_one_letter_alone_is_not_found_inside_a_run(card: str, letter: str) -> None:
+    assert len(words(letter)) == 1 and not set(words(letter)) & set(words(card))
+
+
+@given(texts)
+def test_words_keeps_what_stem_keeps_of_plain_english(text: str) -> None:
+    plain = text.replace("é", "e")
+    assert words(plain) == stem(plain)
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,29 @@ def test_a_tag_counts_only_where_it_stands_whole() -> None:
     assert question_tags("vet", []) == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("question", "tag", "stands"),
+    [
+        ("क्या दूध है?", "दूध", True),
+        ("मेला कब है?", "मेल", False),
+        ("Call O'Brien", "o’brien", True),
+        ("Jean-Luc's tea", "jean‑luc", True),
+        ("Was Beatrice in?", "Béatrice", True),
+        ("in İstanbul?", "istanbul", True),
+        ("איפה הבית ספר?", "סֵפֶר", True),
+        ("من هو محمد؟", "مُحَمَّد", True),
+        ("кто пьёт чай", "пьет", False),
+        ("抹茶が好き?", "茶", True),
+        ("東京に行く", "京都", False),
+        ("ฉันแพ้ถั่วไหม", "ถั่ว", True),
+        ("ฉันแพ้ถั่วไหม", "ถัว", False),
+        ("What was E‑4012?", "E-4012", True),
+    ],
+)
+def test_a_tag_stands_in_a_question_of_any_script(question: str, tag: str, stands: bool) -> None:
+    assert question_tags(question, [tag]) == ({tag} if stands else set())
+
+
 @given(phrase, st.lists(phrase, max_size=5))
 def test_question_tags_agree_with_the_oracle(question: str, tags: list[str]) -> None:
     assert question_tags(question, tags) == oracle.question_tags(question, tags)
@@ -148,6 +171,17 @@ def test_tag_match_agrees_with_the_oracle(asked: list[str], cards: list[list[str
         ("", "Door code", 0.0),
         ("?!", "?!", 0.0),
         ("cafe\u0301 hours", "Café hours", 1.0),
+        ("माला", "माला", 1.0),
+        ("माला", "मेल", 0.0),
+        ("माला", "मूली", 0.0),
+        ("o'brien", "O’Brien", 1.0),
+        ("Beatrice", "Béatrice", 1.0),
+        ("istanbul", "İstanbul", 1.0),
+        ("jean-luc", "Jean‐Luc", 1.0),
+        ("running", "run", 0.0),  # unstemmed
+        ("东京塔", "东京塔在哪里", 0.7),
+        ("חתול", "חָתוּל", 1.0),
+        ("ชา", "ชาร้อน", 0.5),
     ],
 )
 def test_title_hit_case_by_case(question: str, title: str, value: float) -> None:

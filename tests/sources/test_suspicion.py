@@ -187,6 +187,43 @@ def test_names_must_stand_in_the_fact_and_in_the_conversation() -> None:
     assert ungrounded("Zo\u00eb: Tea?\nMaya: I love it, it is so good.", same) == ""
 
 
+TYPED = [  # conversation, a right fact that is typed otherwise, its names
+    ("Maya: I saw O'Brien at the lake, it was cold.", "Maya saw O’Brien at the lake.", "O’Brien"),
+    ("Maya: I saw O’Brien at the lake, it was cold.", "Maya saw O'Brien at the lake.", "O'Brien"),
+    (
+        "Maya: I saw Jean‑Luc at the lake with the dog.",
+        "Maya saw Jean-Luc at the lake.",
+        "Jean-Luc",
+    ),
+    (
+        "Maya: I saw Béatrice at the lake with the dog.",
+        "Maya saw Beatrice at the lake.",
+        "Beatrice",
+    ),
+    ("Maya: I saw Beatrice at the lake with the dog.", "Maya saw Be\u0301atrice at the lake.", ""),
+    ("Maya: It is 1’200 m to the lake of the town.", "It is 1200 m to the lake.", ""),
+    ("User_1: I like the tea of the town, it is good.", "The tea pleases User_1.", "User_1"),
+    ("माया: मुझे दूध पसंद है।", "माया को दूध पसंद है।", "माया"),
+    ("מאיה: אֲנִי אוֹהֶבֶת תֵּה", "מאיה: אני אוהבת תה", "מאיה"),
+    ("مايا: أُحِبُّ الشَّاي", "مايا: أحب الشاي", "مايا"),
+    ("마야: 나는 땅콩 알레르기가 심해", "마야는 땅콩 알레르기가 심하다", "마야"),
+    ("မောင်: ကျွန်တော် လက်ဖက်ရည် ကြိုက်တယ်", "မောင်က လက်ဖက်ရည်ကြိုက်တယ်", "မောင်"),
+]
+
+
+@pytest.mark.parametrize(("talk", "fact", "name"), TYPED)
+def test_a_right_fact_is_taken_however_it_is_typed(talk: str, fact: str, name: str) -> None:
+    assert ungrounded(talk, about(fact, 3, *filter(None, [name]))) == ""
+
+
+def test_an_accent_makes_no_english_and_no_order() -> None:
+    talk = "Maya: Did you see the tea that I have here, or the cup?"
+    assert "language" in ungrounded(talk, about("Le thé à la menthe de Maya où il est dû."))
+    late = "Maya: J'ai raté le bus de 10 heures, quelle journée."
+    assert ungrounded(late, about("Maya a raté le bus de 10 heures.")) == ""
+    assert suspicions("Maya: Give it 5 o’clock.", about("Maya gives it.")) == ()
+
+
 FOREIGN = {
     "leela-warfarin": [
         "Seit dem Schlaganfall nimmt Leela Warfarin; Ibuprofen könnte Blutungen auslösen.",
