@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from collections import Counter
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from memlib.bm25 import BM25, TOKENIZERS, naive, saturate, unicode
+from memlib.bm25 import BM25, TOKENIZERS, naive, saturate, unicode, words
 from memlib.entity_boost import entity_boost, names_in
 from memlib.evaluation import sit_exam
 from memlib.forgetting import days_until_due, next_tau, recall_probability
@@ -34,12 +35,14 @@ from memlib.ranking import (
     three_part_score,
 )
 from memlib.recency import age_hours, decay_per_hour, recency, recency_by_half_life
-from memlib.relevance import relevance
+from memlib.relevance import question_tags, relevance, title_hit
 from memlib.similarity import cosine, cosine_of_units, euclidean
 from memlib.sources.cards import COURSE_NOW, CardError, load_cards, published_cards
 from memlib.sources.data import data_path
 from memlib.sources.embedders import choose
+from memlib.sources.extraction import Extraction
 from memlib.sources.store import Store, StoreError
+from memlib.sources.suspicion import ungrounded
 from notebooks.exercises.grading import sandbox
 from notebooks.exercises.grading.judge import judge
 from notebooks.exercises.grading.typed import decode
@@ -62,7 +65,8 @@ scikit-learn-mooc #825; ThinkBayes2 #35; ThinkBayes2 #76; d2l-en #1910; d2l-en #
 d2l-en #2648; fastbook #667; ipywidgets #3823; ipympl #534; nbval #155; nbval #185; nbval PR #195;
 ElementsOfDataScience #6; otter PR #527; fastbook #219; PythonDataScienceHandbook PR #255;
 nbgrader #917; nbgrader #1363; otter #495; nbgrader #1083; nbgrader #1941; otter #884; otter #838;
-course-content #435; minbpe #93; pyGIS #43; fornax #364; teachopencadd #100
+course-content #435; minbpe #93; pyGIS #43; fornax #364; teachopencadd #100;
+khora #1388; scikit-learn #30935; scihist_digicoll PR #3462
 """
 
 HERE = [  # each has at least one test below, named after it
@@ -79,6 +83,7 @@ HERE = [  # each has at least one test below, named after it
     *("openclaw #25183", "mem0 #5742", "langchain #39052", "llama_index PR #22684"),
     *("muninndb #682", "langchain #40507"),
     *("nbgrader #1083", "nbgrader #1941", "otter #884"),
+    *("khora #1388", "scikit-learn #30935", "scihist_digicoll PR #3462"),
 ]
 
 ELSEWHERE = {  # report -> the test that makes it impossible
@@ -175,7 +180,7 @@ def write_cards(path: Path, *rows: str, encoding: str = "utf-8") -> Path:
 def test_every_report_is_accounted_for_exactly_once() -> None:
     reports = [report.strip() for report in REPORTS.replace("\n", " ").split(";")]
     counted = Counter([*HERE, *ELSEWHERE])
-    assert len(reports) == len(set(reports)) == 69
+    assert len(reports) == len(set(reports)) == 72
     assert sorted(counted.elements()) == sorted(reports)
 
 
@@ -433,6 +438,35 @@ def test_rank_bm25_pr_7_an_empty_corpus_is_refused_and_empty_cards_score_nothing
         blank = BM25([cut(""), cut(" "), cut("…")][:2], variant=variant)
         assert blank.scores(["cat"]).tolist() == [0, 0]
     assert BM25([[], ["cat"], ["sun"], ["tea"]], variant=variant).scores(["cat"])[1] > 0
+
+
+MELON = ["मेल", "माला", "मूली"]  # a meeting, a necklace, a radish
+
+
+def test_khora_1388_a_word_keeps_its_combining_marks() -> None:
+    assert words("दूध") == ["दूध"]
+    assert [words(word) for word in MELON] == [[word] for word in MELON]
+    assert title_hit("माला", MELON).tolist() == [0, 1, 0]
+    index = BM25([words(word) for word in MELON], variant="lucene")
+    assert index.matched(words("माला")).tolist() == [False, True, False]
+    assert [names_in(f"{word} आई", MELON) for word in MELON] == [(word,) for word in MELON]
+
+
+@pytest.mark.parametrize("text", ["தமிழ்", "ที่นี่", "שָׁלוֹם", "مُحَمَّد", "বাংলা", "မြန်", "ខ្មែរ"])
+def test_scikit_learn_30935_a_word_of_any_script_is_one_token(text: str) -> None:
+    assert len(words(text)) == 1
+    assert not any(unicodedata.category(word[0]).startswith("M") for word in words(f"a {text}"))
+    assert title_hit(text, [text, text[0]]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("card", ["O’Brien", "O'Brien", "OʼBrien", "O′Brien"])
+@pytest.mark.parametrize("asked", ["O’Brien", "o'brien", "O`Brien"])
+def test_scihist_digicoll_pr_3462_an_apostrophe_hides_no_name(card: str, asked: str) -> None:
+    assert names_in(f"Did {asked}’s sister call?", [card]) == (card,)
+    assert title_hit(asked, [card])[0] == 1 and question_tags(f"is {asked} in", [card]) == {card}
+    made = {"fact": f"{asked} was at the lake.", "category": "friends", "importance": 4}
+    given = Extraction.model_validate(made | {"entities": [{"name": asked, "type": "person"}]})
+    assert ungrounded(f"Maya: I saw {card} at the lake, and it was cold.", given) == ""
 
 
 # Names
