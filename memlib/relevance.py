@@ -50,8 +50,8 @@ def relevance(
     named = {"bm25_norm": bm25_norm, "tag_match": tag_match, "title_hit": title_hit}
     unit = {k: numbers(k, v, low=0, high=1, ndim=1, like=dense) for k, v in named.items()}
     same_length(dense=cosines, **unit)
-    by_words, tags, titles = unit.values()
-    total: Floats = weights.dense * cosines + weights.bm25 * by_words
+    words, tags, titles = unit.values()
+    total: Floats = weights.dense * cosines + weights.bm25 * words
     return total + weights.tags * tags + weights.title * titles
 
 

@@ -34,6 +34,7 @@ FORMULAS = (
     Break("checks", "same_length", "> 1", "> 2"),
     Break("checks", "card_ids", "not index.is_unique", "False"),
     Break("checks", "finite_fields", "ndim=0", "missing=True"),
+    Break("words", "_Lazy.__init__", "= entry", "= str.upper"),
     Break("words", "plain", ".casefold()", ""),
     Break("words", "fold", "_strip(plain(text))", "plain(text)"),
     Break("words", "words", " if word not in stop", ""),
