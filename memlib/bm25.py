@@ -104,8 +104,8 @@ def words(text: str) -> list[str]:
     >>> words("Zoë O’Brien's cats: दूध, E-4012")
     ['zoe', "o'brien", 'o', 'brien', 'cat', 'दूध', 'e-4012', 'e', '4012']
     """
-    found = search_words(text, STOPWORDS)
-    return [_stem(word) if word.isascii() and word.isalpha() else word for word in found]
+    kept = search_words(text, STOPWORDS)
+    return [_stem(word) if word.isascii() and word.isalpha() else word for word in kept]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -82,13 +82,13 @@ def names_in(
         if fold(spelling).strip():
             known.setdefault(fold(spelling), {})[spelling] = name
     capital = {fold(word) for word in common}
-    found: dict[str, None] = {}
+    mentioned: dict[str, None] = {}
     for folded, written in _mentions(text, known):
         as_it_is = _nfc if folded in capital else plain
         fits = [name for s, name in known[folded].items() if as_it_is(s) == as_it_is(written)]
         fits = fits or ([] if folded in capital else list(known[folded].values()))
-        found |= dict.fromkeys(fits[-1:])
-    return tuple(found)
+        mentioned |= dict.fromkeys(fits[-1:])
+    return tuple(mentioned)
 
 
 def entity_boost(

@@ -137,8 +137,8 @@ def words(text: str, gram: int = 2, stop: Collection[str] = ()) -> list[str]:
     >>> words("Sam's door-code, 東京都")
     ['sam', 's', 'door', 'code', '東京', '京都']
     """
-    found = [part for whole in _pieces(plain(text), gram) for part in whole]
-    return [_bare(word) for word in found if word not in stop]
+    parts = [part for piece in _pieces(plain(text), gram) for part in piece]
+    return [_bare(word) for word in parts if word not in stop]
 
 
 def search_words(text: str, stop: Collection[str] = ()) -> list[str]:
@@ -147,10 +147,8 @@ def search_words(text: str, stop: Collection[str] = ()) -> list[str]:
     >>> search_words("O’Brien's E‑4012")
     ["o'brien", 'o', 'brien', 's', 'e-4012', 'e', '4012']
     """
-    found: list[str] = []
-    for parts in _pieces(plain(text), 2, whole=True):
-        found += [_bare(word) for word in parts if word not in stop]
-    return found
+    parts = [part for piece in _pieces(plain(text), 2, whole=True) for part in piece]
+    return [_bare(word) for word in parts if word not in stop]
 
 
 def inside(text: str) -> set[int]:

@@ -177,8 +177,8 @@ def _digits(text: str) -> list[str]:
     return [digits.lstrip("0") or "0" for digits in found]
 
 
-def _spaceless(found: list[str]) -> bool:
-    return 2 * sum(map(without_spaces, found)) > len(found)
+def _spaceless(cut: list[str]) -> bool:
+    return 2 * sum(map(without_spaces, cut)) > len(cut)
 
 
 def _orders(line: str) -> bool:
