@@ -28,14 +28,13 @@ _LETTERS = str.maketrans(  # Latin letters that Unicode does not take apart
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ð": "d"}
     | {"æ": "ae", "œ": "oe", "þ": "th"}
 )
-_POINTS = dict.fromkeys(  # Hebrew points and accents; Arabic harakat and Koranic signs
+_POINTS = frozenset(  # Hebrew points and accents; Arabic harakat and Koranic signs
     [
         *(*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x05C4, 0x05C5, 0x05C7, 0xFB1E),
         *(*range(0x0610, 0x061B), *range(0x064B, 0x0653), *range(0x0656, 0x0660), 0x0670),
         *(*range(0x06D6, 0x06DD), *range(0x06DF, 0x06E5), 0x06E7, 0x06E8, *range(0x06EA, 0x06EE)),
         *(*range(0x0898, 0x08A0), *range(0x08CA, 0x0900)),
-    ],
-    "",
+    ]
 )
 _ACCENTED = re.compile(  # Latin, Greek or a digit, then its marks
     "([a-z0-9\u00c0-\u02af\u0370-\u03ff\u1d00-\u1dbf\u1e00-\u1fff\u2c60-\u2c7f\ua720-\ua7ff"
@@ -67,7 +66,7 @@ def _form(letter: str) -> str:
         return "'"
     if letter in HYPHENS or (kind == "Pd" and letter not in DASHES):
         return "-"
-    if letter in UNSEEN or kind == "Cf":
+    if letter in UNSEEN or ord(letter) in _POINTS or kind == "Cf":
         return ""
     return str(unicodedata.decimal(letter)) if kind == "Nd" else letter
 
@@ -95,10 +94,11 @@ def without_spaces(word: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """One form of each letter, accents kept: case, width, apostrophes, hyphens, digits.
+    """One form of each letter, Latin and Greek accents kept: case, width, apostrophes, hyphens.
 
     text     any str
-    returns  case folded and then normalised, in NFC; characters that nobody sees left out
+    returns  in NFC, case folded, digits 0 to 9; without points in Hebrew, harakat in Arabic and
+             characters that nobody sees
     Source: Unicode Standard 17, definition 146 (compatibility caseless match); this course.
 
     >>> plain("Zoë O’Brien‑LEE, ２")
@@ -112,10 +112,10 @@ def plain(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """`plain` without accents in Latin and Greek, points in Hebrew, harakat in Arabic.
+    """`plain` without accents in Latin and Greek: what two texts share that should match.
 
     text     any str
-    returns  what two texts share that should match; no other script loses a mark
+    returns  folded text, in NFC; only Latin, Greek, Hebrew and Arabic have lost marks
     Source: this course.
 
     >>> fold("Béatrice, İstanbul; दूध, が, й")
@@ -132,11 +132,14 @@ def words(text: str, gram: int = 2, stop: Collection[str] = ()) -> list[str]:
              keeps its marks, and a run of fewer letters is one word
     stop     words left out, compared before accents fold: "thé" is not "the"
     returns  a list; each word holds a letter or digit
+    Raises ValueError for a gram below 1.
     Source: this course; the pairs of characters as in Lucene's CJK analysis.
 
     >>> words("Sam's door-code, 東京都")
     ['sam', 's', 'door', 'code', '東京', '京都']
     """
+    if gram < 1:
+        raise ValueError(f"gram is {gram!r}: must be 1 or more")
     parts = [part for piece in _pieces(plain(text), gram) for part in piece]
     return [_bare(word) for word in parts if word not in stop]
 
@@ -179,7 +182,7 @@ def _pieces(text: str, gram: int, whole: bool = False) -> Iterator[list[str]]:
 def _strip(text: str) -> str:
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFD", text).translate(_LETTERS).translate(_POINTS)
+    text = unicodedata.normalize("NFD", text).translate(_LETTERS)
     return unicodedata.normalize("NFC", _ACCENTED.sub(r"\1", text))
 
 

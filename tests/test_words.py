@@ -137,6 +137,8 @@ def test_a_stop_word_is_compared_with_its_accents() -> None:
 def test_the_letters_in_a_row_can_be_chosen() -> None:
     assert words("東京都 ดื่ม Tea", gram=1) == ["東", "京", "都", "ดื่", "ม", "tea"]
     assert words("東京都", gram=3) == words("東京都", gram=9) == ["東京都"]
+    with pytest.raises(ValueError, match="gram is 0: must be 1 or more"):
+        words("東京都", gram=0)
 
 
 def test_no_text_no_words() -> None:
