@@ -9,6 +9,9 @@ from memlib.importance import RUBRIC
 from memlib.sources.cards import CATEGORIES, ENTITY_TYPES
 from memlib.sources.extraction import (
     CLASS_PROMPT,
+    LONGEST_FACT,
+    LONGEST_NAME,
+    MOST_NAMES,
     PRODUCTION_PROMPT,
     Entity,
     Extraction,
@@ -115,6 +118,15 @@ REFUSED = {
     "long fact": (
         reply(fact="Maya runs. " * 600),
         f"fact is {('Maya runs. ' * 600)!r:.79}…: must be a sentence of 300 characters at most",
+    ),
+    "eleven names": (
+        reply(entities=[{"name": f"Z{n}", "type": "person"} for n in range(11)]),
+        'entities is [{"name": "Z0", "type": "person"}, {"name": "Z1", "type": "person"}, '
+        f'{{"name": "…: {LISTED}, 10 at most',
+    ),
+    "long name": (
+        reply(entities=[{"name": "Z" * 101, "type": "person"}]),
+        f"entities[0].name is '{'Z' * 78}…: must be a name of 100 characters at most",
     ),
     "name that nobody sees": (
         reply(entities=[{"name": "\u200b", "type": "person"}]),
@@ -260,8 +272,35 @@ def test_the_schema_says_what_parse_reply_checks() -> None:
     assert fields["importance"]["type"] == "integer"
     assert (fields["importance"]["minimum"], fields["importance"]["maximum"]) == (1, 10)
     assert fields["fact"]["minLength"] == entity["properties"]["name"]["minLength"] == 1
+    assert fields["fact"]["maxLength"] == LONGEST_FACT == 300
+    assert fields["entities"]["maxItems"] == MOST_NAMES == 10
+    assert entity["properties"]["name"]["maxLength"] == LONGEST_NAME == 100
     assert entity["properties"]["type"]["enum"] == list(ENTITY_TYPES)
     assert entity["required"] == ["name", "type"]
+
+
+def test_nothing_in_a_reply_by_the_schema_goes_on_for_ever() -> None:
+    """Every string is an enum or has an end, every list has one."""
+    schema = reply_schema()
+    parts = [*schema["properties"].values(), *schema["$defs"]["Entity"]["properties"].values()]
+    for part in parts:
+        match part["type"]:
+            case "string":
+                assert "enum" in part or part["maxLength"] > 0
+            case "array":
+                assert part["maxItems"] > 0
+            case other:
+                assert other == "integer"
+
+
+def test_a_reply_at_every_limit_is_taken() -> None:
+    entities = [{"name": f"{'Z' * 99}{n}", "type": "person"} for n in range(10)]
+    assert len(parse_reply(reply(fact="x " * 149 + "xy", entities=entities)).entities) == 10
+
+
+def test_the_prompt_tells_the_limits() -> None:
+    assert f"{LONGEST_FACT} characters at most" in CLASS_PROMPT
+    assert f"{MOST_NAMES} at most" in PRODUCTION_PROMPT
 
 
 def test_the_schema_is_plain_json() -> None:
