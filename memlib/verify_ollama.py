@@ -15,6 +15,7 @@ from memlib.sources.embedders import (
     Ollama,
     Published,
 )
+from memlib.sources.server import START
 
 CLOSE = 0.001  # less than half the smallest gap between two published cosines: same order
 LOAD_SECONDS = 120.0  # a model that is not in memory yet
@@ -29,6 +30,7 @@ def main() -> int:
     """Print the table and what it says.
 
     returns  0 if a setting gives the published cosines, 1 if none does, 2 without a server or model
+    What a server answered is printed as it is; how to get one is said only where none answers.
     """
     try:
         live = {
@@ -36,7 +38,8 @@ def main() -> int:
             for name, prefixes in SETTINGS.items()
         }
     except EmbedderUnavailable as error:
-        print(f"{str(error).removesuffix(', or use bundled')}.\n{GET_ONE}", file=sys.stderr)
+        told = str(error).removesuffix(", or use bundled")
+        print(f"{told}.\n{GET_ONE}" if told.endswith(START) else f"{told}.", file=sys.stderr)
         return 2
     published = _cosines(Published())
     print(compared(published, live))

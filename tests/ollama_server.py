@@ -18,12 +18,22 @@ from unittest.mock import patch
 from memlib.sources.embedders import Bundled
 
 EMBEDDERS, CHATS = ("nomic-embed-text", "all-minilm"), ("llama3.2",)
+PROSE = "Yesterday Maya remembered every important question about breakfast. " * 18  # 1224 letters
+URL = "https://example.org/" + "a7Q9x2_Zk0" * 78  # 800, in more word pieces than the model reads
 REPLY = '{"fact": "Maya is vegetarian.", "category": "food", "importance": 6, "entities": []}'
+TOO_LONG: tuple[tuple[int, object], ...] = (  # as Ollama and llama.cpp put it, by version
+    (400, "the input length exceeds the context length"),
+    (500, "input length exceeds maximum context length"),
+    (413, "the input length exceeds the context length"),
+    (500, {"code": 500, "message": "input is larger than the max context size. skipping"}),
+    (500, {"code": 500, "message": "input is too large to process. increase the batch size"}),
+)
 VERSION, MADE = "0.12.0", "2025-06-11T18:00:00Z"
 FAULTS = (
     *("slow", "silent", "dropped", "html", "not an object", "no field", "status 500"),
     *("wrong dimension", "fewer", "none", "ragged", "zero", "nan", "huge"),  # of /api/embed
     "cut",  # of /api/chat: the reply ends at half, as when num_predict is reached
+    "down",  # of every GET: somebody answers, but not yet
 )
 
 
@@ -32,7 +42,8 @@ class OllamaServer(ThreadingHTTPServer):
 
     fault     "" or one of FAULTS; from the request number `after` on (counted from 0)
     seconds   how long every answer of a "slow" server takes
-    per_text  seconds that embedding one text takes
+    per_text  seconds that embedding one text takes; a model embeds one text at a time
+    refusal   status code and error of a request with a text that is longer than the model reads
     replies   what /api/chat says, one after the other; the last one stays
     requests  (path, body) of every POST;  texts  what /api/embed was asked for, in order
     """
@@ -42,10 +53,11 @@ class OllamaServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answers)
         self.fault, self.after, self.seconds, self.per_text = "", 0, 0.6, 0.0
+        self.refusal: tuple[int, object] = TOO_LONG[0]
         self.replies = [REPLY]
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.texts: list[str] = []
-        self.model = Bundled()
+        self.model, self.one_at_a_time = Bundled(), threading.Lock()
 
     @property
     def host(self) -> str:
@@ -105,7 +117,9 @@ class _Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         tags = [_listed(name) for name in EMBEDDERS + CHATS]
         known = {"/api/tags": {"models": tags}, "/api/version": {"version": VERSION}}
-        if self.path in known:
+        if self.server.fault == "down":
+            self._send(503, {"error": "the server is starting"})
+        elif self.path in known:
             self._send(200, known[self.path])
         else:
             self._send(404, {"error": "404 page not found"})
@@ -134,9 +148,11 @@ class _Answers(BaseHTTPRequestHandler):
     def _embed(self, request: dict[str, Any], fault: str) -> None:
         texts = [request["input"]] if isinstance(request["input"], str) else request["input"]
         if not request.get("truncate", True) and any(self.server.model.truncated(texts)):
-            self._send(400, {"error": "the input length exceeds the context length"})
+            status, error = self.server.refusal
+            self._send(status, {"error": error})
             return
-        time.sleep(self.server.per_text * len(texts))
+        with self.server.one_at_a_time:
+            time.sleep(self.server.per_text * len(texts))
         self.server.texts += texts
         rows = self.server.model.embed(texts).tolist()
         match fault:

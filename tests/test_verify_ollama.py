@@ -1,6 +1,9 @@
 """`make verify-ollama`: the table, what it says, how it ends; a live server, if there is one."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,6 +81,31 @@ def test_without_a_server_two_lines_say_how_to_get_one(capsys: Capture, address)
     first, second = complaint.splitlines()
     assert told == "" and first.startswith(f"Ollama at {host}: no answer")
     assert "https://ollama.com/download" in second and "ollama pull nomic-embed-text" in second
+
+
+@pytest.mark.parametrize("fault", ["status 500", "down", "html"])
+def test_a_server_that_answers_is_not_one_to_install(capsys: Capture, fault: str) -> None:
+    with serving() as server:
+        server.fault = fault
+        assert main() == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"Ollama at {server.host}: ")
+    assert line.endswith(": read the log of `ollama serve`.") and "download" not in line
+
+
+@pytest.mark.parametrize("value", ["127.0.0.1:99999", "http://[::1 "])
+def test_an_impossible_ollama_host_is_one_line(value: str) -> None:
+    """In a process of its own: the client's import reads the variable."""
+    done = subprocess.run(
+        [sys.executable, "-m", "memlib.verify_ollama"],
+        env=os.environ | {"OLLAMA_HOST": value, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert f"OLLAMA_HOST is {value!r}, no address of a server (" in line
+    assert line.endswith(": set it to one such as 127.0.0.1:11434, or unset it.")
 
 
 def test_a_server_without_the_model_says_what_to_pull(capsys: Capture) -> None:

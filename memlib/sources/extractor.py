@@ -13,7 +13,7 @@ from memlib.sources.extraction import (
     parse_reply,
     reply_schema,
 )
-from memlib.sources.server import address, check_request, client, refusal, silence
+from memlib.sources.server import NO_ADDRESS, address, check_request, client, refusal, silence
 from memlib.sources.suspicion import suspicions, ungrounded
 
 CHAT_MODEL = "llama3.2"
@@ -148,10 +148,13 @@ def live_model(host: str | None = None) -> str | None:
     """A model to chat with: CHAT_MODEL if the server has it, else its first one; None: no answer.
 
     It waits four seconds at most, where nobody answers two. Models that only embed are known by
-    their names: "embed", "minilm" or "bge" in it.
+    their names: "embed", "minilm" or "bge" in it. Raises ExtractorUnavailable for an OLLAMA_HOST,
+    or a host, that is no address.
     """
     where = address(host)
-    if silence(where):
+    if reason := silence(where):
+        if NO_ADDRESS in reason[0]:
+            raise _unavailable(where, *reason)
         return None
     try:
         with client(where, 2.0) as asked:

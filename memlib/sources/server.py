@@ -5,9 +5,11 @@ Every connection is made here, so that nothing waits longer for a server than th
 
 import math
 import os
+import re
 from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from ollama import Client
@@ -16,15 +18,36 @@ DEFAULT_HOST = "127.0.0.1:11434"
 WAIT_SECONDS = 2.0  # for a sign of life, a packet lost on the way included; models load longer
 START = "run `ollama serve` or set OLLAMA_HOST"  # when nobody answers
 INSTALL = "run `pip install ollama`"
+LOG = "read the log of `ollama serve`"
+NO_ADDRESS = "no address of a server"
+_TOO_LONG = re.compile(r"context (length|size|window)|too large to process", re.IGNORECASE)
+
+
+class BadAddress(ValueError):
+    """A host that is no address of a server, or an OLLAMA_HOST; the message names it."""
 
 
 def address(host: str | None = None) -> str:
     """Return `host`, else OLLAMA_HOST, else 127.0.0.1:11434.
 
-    >>> address("192.0.2.7:11434")
+    White space and a pair of quotation marks around it are taken off; blank is as good as None.
+    What is no address is refused by `client`. Raises ValueError for a host that is no str.
+
+    >>> address(" '192.0.2.7:11434' ")
     '192.0.2.7:11434'
     """
-    return host or os.environ.get("OLLAMA_HOST") or DEFAULT_HOST
+    if not isinstance(host, str | None):
+        raise ValueError(f"host is {host!r}: must be an address such as {DEFAULT_HOST}")
+    return _bare(host) or _bare(os.environ.get("OLLAMA_HOST")) or DEFAULT_HOST
+
+
+def canonical(id: str) -> str:
+    """Return the one id of an embedder that has two spellings: MODEL:latest is MODEL.
+
+    >>> canonical("ollama:all-minilm:latest+prefixes"), canonical("ollama:all-minilm:22m")
+    ('ollama:all-minilm+prefixes', 'ollama:all-minilm:22m')
+    """
+    return re.sub(r"^(ollama:.+):latest(\+prefixes)?$", r"\1\2", id)
 
 
 def check_request(model: object, timeout: object) -> None:
@@ -49,17 +72,21 @@ def client(host: str, timeout: float) -> "Client":
     """Return a client that waits `timeout` seconds for an answer, for a connection two at most.
 
     The time is counted between two packets: a server that trickles its answer takes longer.
-    Close it, or use it in a `with`. Raises ImportError without the package ollama, and whatever
-    the client raises for an impossible address.
+    Close it, or use it in a `with`. Raises ImportError without the package ollama, BadAddress for
+    a host that is no address.
 
-    >>> with client("127.0.0.1", 30) as opened:
-    ...     type(opened).__name__
-    'Client'
+    >>> client("127.0.0.1:99999", 30)
+    Traceback (most recent call last):
+    memlib.sources.server.BadAddress: host is '127.0.0.1:99999', no address of a server \
+(Port out of range 0-65535)
     """
-    import ollama
+    ollama = _package()
     from httpx import Timeout
 
-    return ollama.Client(host=host, timeout=Timeout(timeout, connect=min(timeout, WAIT_SECONDS)))
+    _check(host)
+    limits = Timeout(timeout, connect=min(timeout, WAIT_SECONDS))
+    opened: Client = ollama.Client(host=host, timeout=limits)
+    return opened
 
 
 def silence(host: str, seconds: float = WAIT_SECONDS) -> tuple[str, str] | None:
@@ -82,8 +109,8 @@ def silence(host: str, seconds: float = WAIT_SECONDS) -> tuple[str, str] | None:
         except Exception as error:  # whatever a network can do; told below
             got.append(error)
 
-    with suppress(ImportError):  # the package is read before the clock starts
-        import ollama  # noqa: F401
+    with suppress(Exception):  # the package is read before the clock starts
+        _package()
     asking = Thread(target=ask, daemon=True)  # it may be stuck where no time-out reaches
     asking.start()
     asking.join(seconds)
@@ -94,31 +121,95 @@ def silence(host: str, seconds: float = WAIT_SECONDS) -> tuple[str, str] | None:
         return "no answer", START
     if _is(error, "TimeoutError", "TimeoutException"):
         return f"no answer within {seconds:g} s", START
-    if isinstance(error, ImportError):
-        return str(error), INSTALL
-    said = str(error) or type(error).__name__
-    return f"no Ollama is there: {said.strip()}", "set OLLAMA_HOST to the address of one"
+    if isinstance(error, ImportError | BadAddress) or getattr(error, "status_code", 0) >= 500:
+        return refusal(error, "", seconds)
+    return f"no Ollama is there: {_told(error)}", "set OLLAMA_HOST to the address of one"
 
 
 def refusal(error: Exception, model: str, timeout: float) -> tuple[str, str]:
     """Return what went wrong in a request, and what to do.
 
     error  what the client raised: ConnectionError, httpx.ConnectError when streaming, a time-out,
-           ResponseError with its status_code, a broken connection, a reply that is no JSON
+           ResponseError with its status_code, a broken connection, a reply that is no JSON,
+           BadAddress
+    What a server answers is told in its own words: it is there, and only its log says more.
 
     >>> refusal(ConnectionError("Failed to connect to Ollama. …"), "nomic-embed-text", 30)
     ('no answer', 'run `ollama serve` or set OLLAMA_HOST')
     """
     if isinstance(error, ImportError):
         return str(error), INSTALL
+    if isinstance(error, BadAddress):
+        variable = str(error).startswith("OLLAMA_HOST")
+        set_it = ("set it to", "unset it") if variable else ("give", "leave it out")
+        return str(error), f"{set_it[0]} one such as {DEFAULT_HOST}, or {set_it[1]}"
     if _is(error, "ConnectionError", "ConnectError", "ConnectTimeout"):
         return "no answer", START
     if _is(error, "TimeoutException"):
         todo = "try again when the model is loaded, or give a longer `timeout`"
         return f"no answer within {timeout:g} s", todo
-    if getattr(error, "status_code", None) == 404:
+    told = _told(error)
+    if getattr(error, "status_code", None) == 404 and "model" in told:
         return f"no model {model!r}", f"run `ollama pull {model}`"
-    return str(error) or type(error).__name__, "read the log of `ollama serve`"
+    return told, LOG
+
+
+def too_long(error: Exception) -> bool:
+    """Whether a server refused a request because a text in it is longer than its model reads.
+
+    Ollama and llama.cpp say so in several wordings, under the status codes 400, 413 and 500.
+
+    >>> too_long(ValueError("input is larger than the max context size. skipping"))
+    True
+    """
+    return bool(_TOO_LONG.search(_told(error)))
+
+
+def _package() -> Any:
+    """The package ollama: its import makes a client for OLLAMA_HOST, whatever stands there."""
+    try:
+        import ollama
+    except ImportError:
+        raise
+    except Exception:
+        kept = os.environ.pop("OLLAMA_HOST", None)
+        try:
+            import ollama
+        finally:
+            os.environ |= {"OLLAMA_HOST": kept} if kept is not None else {}
+    return ollama
+
+
+def _bare(host: str | None) -> str:
+    """Without what a shell or an .env file leaves around a value."""
+    text = (host or "").strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1].strip() if quoted else text
+
+
+def _check(host: str) -> None:
+    from httpx import URL, InvalidURL
+
+    scheme, _, rest = host.rpartition("://")
+    why = "" if scheme in ("", "http", "https") else f"{scheme}:// instead of http://"
+    if re.search(r"[\s\"'<>`]", host):
+        why = "a space or a quotation mark is in it"
+    try:
+        _ = urlsplit(f"http://{rest}").port, URL(f"http://{rest}")
+    except (ValueError, InvalidURL) as error:
+        why = why or str(error)
+    if why:
+        variable = os.environ.get("OLLAMA_HOST")
+        given = f"OLLAMA_HOST is {variable!r}" if host == _bare(variable) else f"host is {host!r}"
+        raise BadAddress(f"{given}, {NO_ADDRESS} ({why})")
+
+
+def _told(error: Exception) -> str:
+    """What an error says; of an answer like llama.cpp's, {"code", "message"}, the message."""
+    answer = getattr(error, "error", None)
+    if isinstance(answer, dict) and "message" in answer:
+        return f"{answer['message']} (status code: {getattr(error, 'status_code', '?')})"
+    return str(error).strip() or type(error).__name__
 
 
 def _is(error: Exception, *names: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memlib.sources import extractor
 from memlib.sources.cards import load_cards
 from memlib.sources.extraction import PRODUCTION_PROMPT, ReplyError, fill_prompt, reply_schema
 from memlib.sources.extractor import (
@@ -238,6 +239,33 @@ def test_a_live_model_is_one_that_chats(server, monkeypatch):
     assert live_model(server.host) == "qwen3:4b:latest"
     monkeypatch.setattr("tests.ollama_server.CHATS", ())
     assert live_model() is None
+
+
+@pytest.mark.parametrize("value", ["127.0.0.1:99999", "127.0.0.1:port", "127.0.0.1 :11434"])
+def test_an_impossible_ollama_host_is_named_not_taken_for_silence(monkeypatch, value):
+    monkeypatch.setenv("OLLAMA_HOST", value)
+    for ask in (live_model, lambda: extract(TALK)):
+        with pytest.raises(ExtractorUnavailable) as caught:
+            ask()
+        told = str(caught.value)
+        assert f": OLLAMA_HOST is {value!r}, no address of a server (" in told
+        assert told.endswith(": set it to one such as 127.0.0.1:11434, or unset it")
+
+
+def test_the_live_cell_of_chapter_03_goes_on_and_names_the_variable(monkeypatch, capsys):
+    chapter = Path(__file__).parents[2] / "notebooks" / "03_importance.ipynb"
+    cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+    (live,) = [cell for text in cells if "live_model()" in (cell := "".join(text["source"]))]
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:99999")
+    exec(live, {"extractor": extractor, "conversation": TALK})
+    assert "OLLAMA_HOST is '127.0.0.1:99999', no address" in capsys.readouterr().out
+
+
+def test_white_space_and_quotation_marks_around_a_host_do_no_harm(server, monkeypatch):
+    monkeypatch.setenv("OLLAMA_HOST", f" '{server.host}' ")
+    server.replies = [GOOD]
+    assert live_model() == f"{CHAT_MODEL}:latest"
+    assert extract(TALK) == extract(TALK, host=f"{server.host}\n") == read_reply(TALK, GOOD)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """The only door to an Ollama server: whether one answers, and what every failure is called."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,9 +14,12 @@ from ollama import ResponseError
 from memlib.sources.server import (
     DEFAULT_HOST,
     INSTALL,
+    LOG,
     START,
     WAIT_SECONDS,
+    BadAddress,
     address,
+    canonical,
     client,
     refusal,
     silence,
@@ -40,8 +46,90 @@ def failure(host: str, timeout: float = 5, **options: Any) -> Exception:
 def test_the_host_is_the_given_one_else_that_of_the_environment(monkeypatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", "192.0.2.7:1234")
     assert (address("192.0.2.8"), address()) == ("192.0.2.8", "192.0.2.7:1234")
-    monkeypatch.setenv("OLLAMA_HOST", "")
-    assert address() == DEFAULT_HOST
+    for blank in ("", " ", '""', "' '"):
+        monkeypatch.setenv("OLLAMA_HOST", blank)
+        assert address() == DEFAULT_HOST
+
+
+@pytest.mark.parametrize("around", ["{} ", "\t{}\n", "'{}'", '"{}"', ' " {} " '])
+def test_what_a_shell_leaves_around_an_address_is_taken_off(monkeypatch, around: str) -> None:
+    given = around.format("192.0.2.7:1234")
+    assert address(given) == "192.0.2.7:1234"
+    monkeypatch.setenv("OLLAMA_HOST", given)
+    assert address() == address(" ") == "192.0.2.7:1234"
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("127.0.0.1:99999", "Port out of range 0-65535"),
+        ("127.0.0.1:eleven", "Port could not be cast"),
+        ("127.0.0.1 :11434", "a space or a quotation mark is in it"),
+        ('"127.0.0.1:11434', "a space or a quotation mark is in it"),
+        ("ftp://127.0.0.1", "ftp:// instead of http://"),
+        ("http://[::1", "Invalid IPv6 URL"),
+        ("\ufeff127.0.0.1", "Invalid IDNA hostname"),
+        ("127.0.0.1\0", "Invalid non-printable ASCII character"),
+    ],
+)
+def test_what_is_no_address_is_refused_before_anything_is_sent(host: str, why: str) -> None:
+    with pytest.raises(BadAddress) as caught:
+        client(host, 5)
+    assert str(caught.value).startswith(f"host is {host!r}, no address of a server ({why}")
+    told = silence(host) or ("", "")
+    assert told == (str(caught.value), f"give one such as {DEFAULT_HOST}, or leave it out")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", ":11434", "[::1]", "[::1]:80", "https://a.example/ollama/", "me:pw@a.example:80"],
+)
+def test_every_shape_of_address_that_ollama_takes_is_taken(host: str) -> None:
+    with client(host, 5) as asked:
+        assert str(asked._client.base_url).startswith("http")
+
+
+CHILD = """
+import os
+from memlib.sources.server import address, silence
+print(silence(address()))
+print(repr(os.environ["OLLAMA_HOST"]))
+"""
+
+
+@pytest.mark.parametrize("value", ["{} ", "'{}'", "127.0.0.1:99999", "127.0.0.1:"])
+def test_the_client_is_imported_whatever_stands_in_the_environment(
+    server: OllamaServer, value: str
+) -> None:
+    """Its import makes a client of OLLAMA_HOST, and would raise."""
+    value = value.format(server.host)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD],
+        env=os.environ | {"OLLAMA_HOST": value, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    reason, kept = done.stdout.splitlines()
+    assert kept == repr(value)
+    if server.host in value:
+        assert reason == "None"
+    elif "9" in value:
+        assert "OLLAMA_HOST is '127.0.0.1:99999', no address of a server" in reason
+
+
+@pytest.mark.parametrize(
+    ("id", "one"),
+    [
+        ("ollama:all-minilm:latest", "ollama:all-minilm"),
+        ("ollama:all-minilm:latest+prefixes", "ollama:all-minilm+prefixes"),
+        ("ollama:me/model:latest", "ollama:me/model"),
+        *((same, same) for same in ("ollama:m:22m", "ollama:m:latest2", "toy:latest", "latest")),
+        *((same, same) for same in ("ollama::latest", "my-ollama:m:latest", "")),
+    ],
+)
+def test_an_embedder_has_one_id(id: str, one: str) -> None:
+    assert canonical(id) == one == canonical(one)
 
 
 def test_a_connection_may_take_less_time_than_an_answer(server) -> None:
@@ -91,6 +179,11 @@ def test_without_the_client_there_is_something_to_install(monkeypatch) -> None:
     assert "ollama" in what and todo == INSTALL
 
 
+def test_a_server_that_is_not_ready_is_no_missing_ollama(server: OllamaServer) -> None:
+    server.fault = "down"
+    assert silence(server.host) == ("the server is starting (status code: 503)", LOG)
+
+
 # --- what the client raises ----------------------------------------------------------------
 
 
@@ -114,6 +207,16 @@ def test_an_unknown_model_is_a_404(server: OllamaServer) -> None:
         assert isinstance(error, ResponseError) and error.status_code == 404
         told = ("no model 'missing'", "run `ollama pull missing`")
         assert refusal(error, "missing", 5) == told
+
+
+def test_a_404_of_another_program_is_no_missing_model() -> None:
+    error = ResponseError("404 page not found", 404)
+    assert refusal(error, "m", 5) == ("404 page not found (status code: 404)", LOG)
+
+
+def test_an_answer_of_llama_cpp_is_told_by_its_message() -> None:
+    error = ResponseError('{"error": {"code": 500, "message": "out of memory"}}', 500)
+    assert refusal(error, "m", 5) == ("out of memory (status code: 500)", LOG)
 
 
 @pytest.mark.parametrize("stream", [False, True])
