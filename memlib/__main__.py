@@ -1,9 +1,11 @@
 """The published experiment in a terminal, and one's own memory: `python -m memlib [evaluate]`."""
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
@@ -34,6 +36,7 @@ from memlib.sources.embedders import (
     Recorded,
     check_texts,
     choose,
+    embed_named,
     notes,
 )
 from memlib.sources.progress import watched
@@ -60,13 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given[:1] == ["evaluate"]:
             own = _evaluate_parser().parse_args(given[1:])
-            embedder = _chosen(own.embedder)
+            embedder = _chosen(own.embedder, own.timeout)
             text = evaluation(embedder, own.cards, own.questions, own.now, own.k, own.csv)
         else:
             text = experiment(_parser().parse_args(given))
     except (ValueError, EmbedderUnavailable) as error:
         later = ": --now sets another" if "in the future of now" in str(error) else ""
-        return _refuse(f"{error}{later}")
+        return _refuse(f"{error}{later}".replace("`timeout`", "--timeout"))
     if sys.stdout is None:
         return _refuse("cannot print: the standard output is closed")
     try:
@@ -88,7 +91,8 @@ def experiment(options: argparse.Namespace) -> str:
     cards = load_cards(options.cards, now) if own else published_cards()
     published = not own and options.question == PUBLISHED_QUESTION
     name = options.embedder or ("published" if published else "bundled")
-    first, second = _chosen(name), choose("bundled") if name == "published" else None
+    first = _chosen(name, options.timeout)
+    second = choose("bundled") if name == "published" else None
     doubts = notes(first, [options.question, *cards["text"]])
     relevance = _relevance(first, options.question, cards)
     other = _relevance(second, options.question, cards) if second else None
@@ -130,8 +134,13 @@ def experiment(options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _chosen(name: str) -> Embedder:
+def _chosen(name: str, timeout: float | None) -> Embedder:
     embedder = choose(name)
+    if timeout is not None:
+        if not isinstance(embedder, Ollama):
+            said = "only ollama and ollama:MODEL wait for a server"
+            raise ValueError(f"--timeout {timeout:g}: {said}")
+        embedder = Ollama(embedder.model, timeout=timeout)
     if isinstance(embedder, Bundled | Ollama):
         embedder.progress = watched()
     elif isinstance(embedder, Recorded):  # who is here has texts of their own
@@ -140,8 +149,9 @@ def _chosen(name: str) -> Embedder:
 
 
 def _relevance(embedder: Embedder, question: str, cards: pd.DataFrame) -> Floats:
-    query = embedder.embed([question], role="query")[0]
-    return cosine(query, embedder.embed(list(cards["text"]), role="document"))
+    query = embed_named(embedder, ["the question"], [question], "query")[0]
+    names = [f"card {id!r}" for id in cards.index]
+    return cosine(query, embed_named(embedder, names, list(cards["text"])))
 
 
 def _as_published(options: argparse.Namespace, embedder: str, published: bool) -> bool:
@@ -193,6 +203,13 @@ def _now(text: str) -> datetime:
         zoned = text if "T" in text.upper() or " " in text.strip() else f"{text}T18:00"
         raise argparse.ArgumentTypeError(f"{text!r} has no time zone: write {zoned}Z for UTC")
     return utc
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < (seconds := float(text)) < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text!r}: must be a positive number of seconds")
 
 
 def _ks(text: str) -> list[int]:
@@ -253,6 +270,8 @@ def _evaluate_parser() -> _Parser:
 def _common(parser: _Parser, whose: str, known: str, default: str | None) -> None:
     embedder = _checked(choose, "name is ")
     parser.add_argument("--embedder", type=embedder, default=default, help=known)
+    waits = "how long an Ollama server may take for one text, default 30; for many it has more"
+    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help=waits)
     known = f"like {COURSE_NOW:%Y-%m-%dT%H:%MZ}, the default; with --cards the current time"
     parser.add_argument("--now", type=_now, help=known)
     more = ", ".join(column for column in COLUMNS if column not in ("text", "created_at"))

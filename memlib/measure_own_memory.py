@@ -23,7 +23,7 @@ from memlib.sources.cards import (
     short,
 )
 from memlib.sources.data import data_path
-from memlib.sources.embedders import WORD_PIECES, Bundled, Embedder, Recorded
+from memlib.sources.embedders import WORD_PIECES, Bundled, Embedder, Recorded, embed_named
 from memlib.sources.progress import progress_bar, watched
 
 WIDTH = 100  # letters of a line
@@ -62,8 +62,10 @@ def evaluation(
     held = names_on(cards["entities"], {})
     hours = age_hours(cards["created_at"], cards["last_accessed_at"], time)
     matters, pinned = from_rating(cards["importance"]), cards["pinned"].to_numpy()
-    score = scorer(texts, embedder.embed(texts, "document"), held, hours, matters, pinned)
-    vectors = dict(zip(asked, embedder.embed(asked, "query"), strict=True))
+    rows = embed_named(embedder, [f"card {id!r}" for id in cards.index], texts)
+    score = scorer(texts, rows, held, hours, matters, pinned)
+    ids = [f"question {id!r}" for id in exam.index]
+    vectors = dict(zip(asked, embed_named(embedder, ids, asked, "query"), strict=True))
     with progress_bar(len(exam), watched(), what="ranking", unit="question") as count:
 
         def put(question: str) -> dict[str, Floats]:

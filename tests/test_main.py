@@ -19,7 +19,7 @@ from memlib.sources.cards import (
     published_cards,
 )
 from memlib.sources.embedders import Bundled, Recorded
-from tests.ollama_server import nobody, serving, swallowing
+from tests.ollama_server import PROSE, URL, nobody, serving, swallowing
 from tests.oracles import ranking as ranking_oracle
 from tests.oracles import recency as recency_oracle
 from tests.oracles import similarity as similarity_oracle
@@ -325,6 +325,52 @@ def test_a_server_that_is_not_there_gets_one_line(
         line = refused(capsys, *command, "--embedder", "ollama")
     assert line.startswith(f"Ollama at {host}: no answer")
     assert "ollama serve" in line and "use bundled" in line
+
+
+@pytest.mark.parametrize("command", [[], ["evaluate"]])
+def test_an_impossible_address_is_named_in_one_line(capsys: Capture, command: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("OLLAMA_HOST", "127.0.0.1:99999")
+        line = refused(capsys, *command, "--embedder", "ollama")
+    assert "OLLAMA_HOST is '127.0.0.1:99999', no address of a server (Port out of range" in line
+    assert line.endswith("set it to one such as 127.0.0.1:11434, or unset it")
+
+
+def test_an_over_long_card_or_question_is_named(capsys: Capture, tmp_path: Path) -> None:
+    cards = own_cards(tmp_path, f"prose,{PROSE},{TIME}", f"link,{URL},{TIME}", f"tea,Tea.,{TIME}")
+    asked = tmp_path / "asked.csv"
+    asked.write_text("id,question,wanted\nq1,Tea?,tea\n", encoding="utf-8")
+    known = ["--embedder", "ollama", "--cards", cards]
+    with serving():
+        for command in (known, ["evaluate", *known, "--questions", str(asked)]):
+            line = refused(capsys, *command)
+            assert line.endswith(
+                ": shorten card 'link' (800 characters, 'https://example.org/a7Q9x2_Zk0')"
+            )
+        line = refused(capsys, "--embedder", "ollama", "--question", URL)
+        assert ": shorten the question (800 characters" in line
+        Path(cards).write_text(f"id,text,created_at\ntea,Tea.,{TIME}\n", encoding="utf-8")
+        asked.write_text(f"id,question,wanted\nq1,Tea?,tea\nq2,{URL},tea\n", encoding="utf-8")
+        line = refused(capsys, "evaluate", *known, "--questions", str(asked))
+        assert ": shorten question 'q2' (800 characters" in line
+
+
+@pytest.mark.parametrize("command", [[], ["evaluate"]])
+def test_the_time_out_is_an_option(capsys: Capture, command: list[str]) -> None:
+    with serving() as server:
+        server.fault, server.seconds = "slow", 1.5
+        line = refused(capsys, *command, "--embedder", "ollama", "--timeout", "0.2")
+        assert "no answer within " in line and line.endswith("give a longer --timeout")
+        server.seconds = 0.4
+        out(capsys, *command, "--embedder", "ollama", "--timeout", "60")
+        assert "no answer within 0.2 s" in refused(
+            capsys, "--embedder", "ollama", "--timeout", "0.2"
+        )
+    for wrong in ("0", "-1", "nan", "inf", "soon"):
+        line = refused(capsys, *command, "--embedder", "ollama", f"--timeout={wrong}")
+        assert line == f"argument --timeout: {wrong!r}: must be a positive number of seconds"
+    line = refused(capsys, *command, "--embedder", "bundled", "--timeout", "60")
+    assert line == "--timeout 60: only ollama and ollama:MODEL wait for a server"
 
 
 @pytest.mark.parametrize("command", [[], ["evaluate"]])

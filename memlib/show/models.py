@@ -4,6 +4,7 @@ The bundled model's vectors of the course's own texts are recorded: "recorded" s
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from math import ceil
 from time import monotonic
@@ -15,11 +16,14 @@ from memlib.sources.embedders import (
     EmbedderUnavailable,
     Ollama,
     Recorded,
+    TooLong,
     Vectors,
     choose,
+    embed_named,
     notes,
 )
 from memlib.sources.remembered import Remembered
+from memlib.sources.server import canonical
 
 BUNDLED, OLLAMA = Bundled.id, Ollama().id
 SAMPLE = 32  # texts that are embedded to tell how long all of them take
@@ -47,7 +51,7 @@ def check_id(embedder: str) -> str:
     name, _, model = embedder.partition(":")
     if embedder != BUNDLED and (name != "ollama" or not model or model != model.strip()):
         raise ValueError(f"embedder is {embedder!r}: must be {BUNDLED} or ollama:MODEL")
-    return embedder
+    return canonical(embedder)
 
 
 class Models:
@@ -81,7 +85,9 @@ class Models:
 
     def cards(self, held: Shelf, embedder: str) -> Vectors:
         """The cards' vectors, (n, d). Raises EmbedderUnavailable; what was embedded is kept."""
-        return self.of(self.name(held, embedder)).embed(held.cards["text"].tolist())
+        names = [f"card {id!r}" for id in held.cards.index]
+        model = self.of(self.name(held, embedder))
+        return embed_named(model, names, held.cards["text"].tolist())
 
     def question(self, text: str, embedder: str) -> tuple[Vectors, str]:
         """A question's vector, (d,), and the name of who gave it: recorded if it can, else bundled.
@@ -105,10 +111,12 @@ class Models:
 
 def seconds_for(texts: Sequence[str], model: Embedder) -> float:
     """About how long a model takes here for these texts, 1 or more: from a sample."""
-    model.embed(texts[:1])  # the model is loaded before the clock runs
+    with suppress(TooLong):  # named when all of them are embedded
+        model.embed(texts[:1])  # the model is loaded before the clock runs
     sample = texts[:: -(-len(texts) // SAMPLE)]
     begun = monotonic()
-    model.embed(sample)
+    with suppress(TooLong):
+        model.embed(sample)
     return (monotonic() - begun) / len(sample) * len(texts)
 
 

@@ -8,7 +8,8 @@ import hashlib
 import json
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -20,14 +21,26 @@ from numpy.typing import NDArray
 from memlib.sources.cards import PUBLISHED_QUESTION
 from memlib.sources.data import data_path
 from memlib.sources.progress import progress_bar
-from memlib.sources.server import START, address, check_request, client, refusal, silence
+from memlib.sources.server import (
+    LOG,
+    START,
+    address,
+    canonical,
+    check_request,
+    client,
+    refusal,
+    silence,
+    too_long,
+)
 
 Role = Literal["query", "document"]
 Vectors = NDArray[np.float32]
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 WORD_PIECES = 256  # what the bundled model reads of a text
-BATCH = 64  # texts in one request to a server
+BATCH = 16  # texts in one request to a server
+FURTHER = 0.1  # of the time-out, added for each further text of a request
+NAMED = 8  # over-long texts that one message lists
 PUBLISHED_CARDS = (  # in the order of figures A001 to A008
     "Maya's partner Sam has a birthday on June 18.",
     "Maya said Sam loves vinyl records and old jazz.",
@@ -44,9 +57,39 @@ class EmbedderUnavailable(RuntimeError):
     """No vectors can be had; the message is one line and says what to do next."""
 
 
-def _unavailable(what: str, todo: str) -> EmbedderUnavailable:
+class TooLong(EmbedderUnavailable):
+    """Texts of a call that are longer than the model reads; none is cut, and no other is lost.
+
+    what     who refused them, and in which words
+    texts    those texts, by their number in the call
+    vectors  of the other texts of the call, by number
+    names    what each of those texts is called in the message, which lists the first eight
+    """
+
+    def __init__(
+        self,
+        what: str,
+        texts: Mapping[int, str],
+        vectors: Mapping[int, Vectors],
+        names: Sequence[str] = (),
+    ) -> None:
+        self.what, self.texts, self.vectors = what, dict(texts), dict(vectors)
+        self.names = [names[row] if names else f"texts[{row}]" for row in texts]
+        listed = [
+            f"{name} ({len(text)} characters, {text[:30]!r})"
+            for name, text in zip(self.names[:NAMED], texts.values(), strict=False)
+        ]
+        more = f" and {len(texts) - NAMED} more" if len(texts) > NAMED else ""
+        super().__init__(f"{what}: shorten {', '.join(listed)}{more}")
+
+
+def _line(what: str) -> str:
     line = " ".join(what.split())
-    return EmbedderUnavailable(f"{line if len(line) < 200 else line[:199] + '…'}: {todo}")
+    return line if len(line) < 200 else line[:199] + "…"
+
+
+def _unavailable(what: str, todo: str) -> EmbedderUnavailable:
+    return EmbedderUnavailable(f"{_line(what)}: {todo}")
 
 
 def _foreign(text: str) -> bool:
@@ -89,6 +132,20 @@ def check_texts(texts: Sequence[str], role: Role) -> list[str]:
         if any("\ud800" <= letter <= "\udfff" for letter in text):
             raise ValueError(f"texts[{row}] is {text!r}: a text must not hold half a character")
     return checked
+
+
+def embed_named(
+    embedder: Embedder, names: Sequence[str], texts: Sequence[str], role: Role = "document"
+) -> Vectors:
+    """Return the texts' vectors, (n, dim); TooLong calls a text by its name, not by its row.
+
+    >>> embed_named(choose("recorded"), ["card 'poppy'"], ["Poppy"]).shape
+    (1, 384)
+    """
+    try:
+        return embedder.embed(texts, role)
+    except TooLong as error:
+        raise TooLong(error.what, error.texts, error.vectors, names) from error
 
 
 def text_key(role: Role, text: str) -> str:
@@ -260,14 +317,18 @@ class Bundled:
 class Ollama:
     """A model of an Ollama server, by default nomic-embed-text on this machine.
 
+    model     its name; with ":latest" at its end it is the same model, of the same id
     host      address; None means OLLAMA_HOST, else 127.0.0.1:11434
-    timeout   seconds to wait for an answer, between two packets; for a connection two at most
+    timeout   seconds to wait for the answer about one text, between two packets; a request holds up
+              to 16 texts, and each further one adds a tenth; for a connection two at most
     prefixes  put "search_query: " or "search_document: " before each text; part of the id
-    progress  show a bar after two seconds; a request holds up to 64 texts
-    A text is never cut. Every failure is one EmbedderUnavailable; ValueError for a model that is no
-    name, or has spaces around it, and for a bad timeout.
+    progress  show a bar after two seconds
+    A text is never cut: where one is too long for the model, those of its request are asked for one
+    by one, the others go on, and TooLong names it. Every failure is one EmbedderUnavailable, and so
+    is TooLong; ValueError for a model that is no name, or has spaces around it, for a host that is
+    no str and for a bad timeout.
 
-    >>> Ollama("nomic-embed-text", prefixes=True).id
+    >>> Ollama("nomic-embed-text:latest", prefixes=True).id
     'ollama:nomic-embed-text+prefixes'
     """
 
@@ -280,7 +341,7 @@ class Ollama:
         progress: bool = False,
     ) -> None:
         check_request(model, timeout)
-        self.id = f"ollama:{model}{'+prefixes' if prefixes else ''}"
+        self.id = canonical(f"ollama:{model}{'+prefixes' if prefixes else ''}")
         self.model, self.timeout, self.prefixes = model, timeout, prefixes
         self.host, self.progress = address(host), progress
         self._dim: int | None = None
@@ -291,21 +352,30 @@ class Ollama:
         return self._dim or self.embed(["dimension"]).shape[1]
 
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
-        """Return (n, dim); no text is ever cut. No texts give (0, dim)."""
-        checked, batches = check_texts(texts, role), []
-        if self.prefixes:
-            checked = [f"search_{role}: {text}" for text in checked]
-        with progress_bar(len(checked), self.progress) as count:
-            for at in range(0, len(checked), BATCH):
-                batches.append(self._ask(checked[at : at + BATCH]))
-                count(len(batches[-1]))
-        return np.concatenate(batches) if batches else np.empty((0, self.dim), np.float32)
+        """Return (n, dim); no text is ever cut (TooLong). No texts give (0, dim)."""
+        checked, found, what = check_texts(texts, role), dict[int, Vectors](), ""
+        sent = [f"search_{role}: {text}" for text in checked] if self.prefixes else checked
+        with progress_bar(len(sent), self.progress) as count:
+            for at in range(0, len(sent), BATCH):
+                rows = range(at, min(at + BATCH, len(sent)))
+                try:
+                    found |= zip(rows, self._ask(sent[at : at + BATCH]), strict=True)
+                except TooLong as error:  # a server does not say which of them it was
+                    what = error.what
+                    for row in rows if len(rows) > 1 else ():
+                        with suppress(TooLong):
+                            found[row] = self._ask([sent[row]])[0]
+                count(len(rows))
+        if long := {row: text for row, text in enumerate(checked) if row not in found}:
+            raise TooLong(what, long, found)
+        return np.array([*found.values()]) if found else np.empty((0, self.dim), np.float32)
 
     def _ask(self, texts: list[str]) -> Vectors:
         if self._dim is None and (reason := silence(self.host, self.timeout)):
             raise self._unavailable(*reason)
+        seconds = self.timeout * (1 + FURTHER * (len(texts) - 1))
         try:
-            with client(self.host, self.timeout) as asked:
+            with client(self.host, seconds) as asked:
                 sent = asked.embed(self.model, texts, truncate=False).embeddings
             rows = np.array(sent, np.float64)
             if rows.shape != (expected := (len(texts), self._dim or rows.shape[-1])):
@@ -315,18 +385,20 @@ class Ollama:
             if not (np.isfinite(lengths) & (lengths > 0)).all():
                 raise ValueError("a zero or non-finite vector")
         except Exception as error:  # whatever a network or a server can do ends as one error
-            what, todo = refusal(error, self.model, self.timeout)
-            if "context length" in what:
-                longest = max(texts, key=len)
-                todo = f"shorten the longest text ({len(longest)} characters), {longest[:40]!r}…"
+            what, todo = refusal(error, self.model, seconds)
+            if too_long(error):
+                raise TooLong(self._said(what), dict(enumerate(texts)), {}) from error
             raise self._unavailable(what, todo) from error
         self._dim = rows.shape[1]
         unit: Vectors = (rows / lengths).astype(np.float32)
         return unit
 
+    def _said(self, what: str) -> str:
+        return _line(f"Ollama at {self.host}: {what}")
+
     def _unavailable(self, what: str, todo: str) -> EmbedderUnavailable:
-        also = ", or use bundled" if todo == START or "log of" in todo else ""
-        return _unavailable(f"Ollama at {self.host}: {what}", todo + also)
+        also = ", or use bundled" if todo in (START, LOG) else ""
+        return EmbedderUnavailable(f"{self._said(what)}: {todo}{also}")
 
 
 def notes(embedder: object, texts: Sequence[str]) -> list[str]:

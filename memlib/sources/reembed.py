@@ -1,6 +1,8 @@
 """Another embedder for a whole store: its cards embedded anew, in steps that survive a stop."""
 
-from memlib.sources.embedders import Embedder
+from collections.abc import Mapping
+
+from memlib.sources.embedders import Embedder, TooLong, Vectors
 from memlib.sources.progress import progress_bar
 from memlib.sources.store import Store
 
@@ -16,6 +18,8 @@ def reembed(store: Store, embedder: Embedder, progress: bool = False) -> int:
     old ones only. Stopped at any point (a KeyboardInterrupt, a kill, a server that leaves), call it
     again: what waits is not embedded twice. Cards that others add, edit or delete meanwhile are
     seen. 0 if the vectors are this embedder's already.
+    A card that is too long for the model holds up no other: when all others have their new vectors,
+    TooLong names those that are left. Shorten them (`store.edit`) and call it again.
     Raises EmbedderUnavailable, StoreError; ValueError for an id that is no text or has whitespace
     around it (nothing is embedded then), and for another dimension than an earlier run's (the
     message says what to do).
@@ -34,15 +38,33 @@ def reembed(store: Store, embedder: Embedder, progress: bool = False) -> int:
     if not isinstance(model, str) or not model or model != model.strip():
         said = "must be a text, without whitespace around it"
         raise ValueError(f"embedder.id is {model!r}: {said}")
-    made = 0
+    made, long, what = 0, dict[str, str](), ""
     while True:
-        missing = list(store.unstaged(model).items())
+        waiting, total = store.unstaged(model), len(store.cards(forgotten=True))
+        long = {id: text for id, text in long.items() if waiting.get(id) == text}
+        missing = [(id, text) for id, text in waiting.items() if id not in long]
+        if long and not missing:
+            left = f"{len(long)} of {total} cards are left, the others wait for them ({what})"
+            texts = dict(enumerate(long.values()))
+            raise TooLong(left, texts, {}, [f"card {id!r}" for id in long])
         if not missing and store.use_staged(model):
             return made
-        total = len(store.cards(forgotten=True))
-        with progress_bar(total, progress, total - len(missing), delay_seconds=0) as count:
+        with progress_bar(total, progress, total - len(waiting), delay_seconds=0) as count:
             for at in range(0, len(missing), BATCH):
-                texts = dict(missing[at : at + BATCH])
-                store.stage(model, texts, embedder.embed(list(texts.values()), "document"))
-                made += len(texts)
-                count(len(texts))
+                some = missing[at : at + BATCH]
+                found, error = _embed(embedder, [text for _, text in some])
+                if error:
+                    what = error.what
+                    long |= {some[row][0]: text for row, text in error.texts.items()}
+                if found:
+                    store.stage(model, dict(some[row] for row in found), [*found.values()])
+                made += len(found)
+                count(len(found))
+
+
+def _embed(embedder: Embedder, texts: list[str]) -> tuple[Mapping[int, Vectors], TooLong | None]:
+    """Vectors by row, and what was said of the rows that have none."""
+    try:
+        return dict(enumerate(embedder.embed(texts, "document"))), None
+    except TooLong as error:
+        return error.vectors, error

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from memlib.sources.embedders import Embedder, Role, Vectors, check_texts
+from memlib.sources.embedders import Embedder, Role, TooLong, Vectors, check_texts
 
 AT_ONCE = 16  # texts between two steps of the bar
 
@@ -33,13 +33,22 @@ class Remembered:
         return self.embedder.dim
 
     def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
-        """Return one row a text, (n, dim); only texts that are new reach the embedder."""
-        texts = check_texts(texts, role)
+        """Return one row a text, (n, dim); only texts that are new reach the embedder.
+
+        Raises TooLong when all others are embedded, and kept.
+        """
+        texts, what = check_texts(texts, role), ""
         new = [text for text in dict.fromkeys(texts) if (role, text) not in self.rows]
         for at in range(0, len(new), AT_ONCE):
             some = new[at : at + AT_ONCE]
-            vectors = self.embedder.embed(some, role)
-            self.rows |= {(role, text): row for text, row in zip(some, vectors, strict=True)}
+            try:
+                vectors = dict(enumerate(self.embedder.embed(some, role)))
+            except TooLong as error:
+                vectors, what = error.vectors, error.what
+            self.rows |= {(role, some[row]): vector for row, vector in vectors.items()}
             self.told(at + len(some), len(new))
-        found = [self.rows[role, text] for text in texts]
-        return np.array(found, np.float32).reshape(-1, self.dim)
+        stored = self.rows
+        found = {row: stored[role, t] for row, t in enumerate(texts) if (role, t) in stored}
+        if long := {row: text for row, text in enumerate(texts) if row not in found}:
+            raise TooLong(what, long, found)
+        return np.array([*found.values()], np.float32).reshape(-1, self.dim)

@@ -9,7 +9,7 @@ from memlib.show import models, shelf
 from memlib.show.models import BUNDLED, OLLAMA, Models, check_id, seconds_for, wait
 from memlib.sources.cards import COURSE_NOW
 from memlib.sources.embedders import Bundled, EmbedderUnavailable, Recorded, Role, Vectors
-from tests.ollama_server import nobody, serving
+from tests.ollama_server import URL, nobody, serving
 
 QUESTION = "What should I cook tonight?"
 
@@ -95,6 +95,19 @@ def test_a_server_that_never_answered_is_looked_for_anew() -> None:
         assert used.cards(own(), OLLAMA).shape == (2, 384)
 
 
+def test_an_over_long_card_is_named_by_its_id_and_the_others_are_kept() -> None:
+    used = quiet()
+    rows = "".join(f"c{n},Card {n}.,2025-05-02T09:00Z\n" for n in range(20))
+    held = own(f"id,text,created_at\n{rows}link,{URL},2025-05-02T09:00Z\n")
+    with serving():
+        with pytest.raises(
+            EmbedderUnavailable, match=r": shorten card 'link' \(800 characters, 'h"
+        ):
+            used.cards(held, OLLAMA)
+        assert used.missing(held, OLLAMA) == [URL]
+        assert seconds_for([URL, "Poppy"], used.of(OLLAMA)) >= 0
+
+
 def test_only_the_bundled_model_is_doubted() -> None:
     used = quiet()
     held = own('id,text,created_at\na,"鍵 🎂",2025-05-02T09:00Z\n')
@@ -106,6 +119,10 @@ def test_only_the_bundled_model_is_doubted() -> None:
 @pytest.mark.parametrize("name", [BUNDLED, OLLAMA, "ollama:all-minilm:22m"])
 def test_what_can_be_chosen(name: str) -> None:
     assert check_id(name) == name
+
+
+def test_a_model_is_chosen_once_whether_its_tag_is_said_or_not() -> None:
+    assert check_id("ollama:all-minilm:latest") == "ollama:all-minilm"
 
 
 @pytest.mark.parametrize(

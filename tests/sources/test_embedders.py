@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -27,13 +28,15 @@ from memlib.sources.embedders import (
     Ollama,
     Published,
     Recorded,
+    TooLong,
     choose,
+    embed_named,
     notes,
     text_key,
 )
 from memlib.sources.progress import progress_bar
 from memlib.sources.vectors import course_texts, record
-from tests.ollama_server import OllamaServer, nobody, serving, swallowing
+from tests.ollama_server import PROSE, TOO_LONG, URL, OllamaServer, nobody, serving, swallowing
 
 
 @pytest.fixture(scope="module")
@@ -341,16 +344,38 @@ def test_ollama_learns_its_dimension_by_asking_once(server):
     assert ollama.dim == 384 and len(server.requests) == 1
 
 
-def test_ollama_splits_many_texts_into_requests_of_64(server, bundled):
+def test_ollama_splits_many_texts_into_requests_of_16(server, bundled):
     texts = [f"card {n}" for n in range(130)]
     rows = Ollama().embed(texts)
-    assert [len(request["input"]) for _, request in server.requests] == [64, 64, 2]
+    assert [len(request["input"]) for _, request in server.requests] == [16] * 8 + [2]
     np.testing.assert_allclose(rows, bundled.embed(texts), rtol=0, atol=1e-6)
+
+
+def test_a_request_of_more_texts_may_take_longer(server, monkeypatch):
+    allowed, client = [], embedders.client
+    monkeypatch.setattr(
+        embedders, "client", lambda host, seconds: allowed.append(seconds) or client(host, seconds)
+    )
+    Ollama(timeout=20).embed([f"card {n}" for n in range(33)])
+    assert allowed == pytest.approx([50, 50, 20])
+
+
+def test_two_clients_of_one_slow_model_are_both_served(server, bundled):
+    """One text takes 0.08 s, 32 of them longer than the time-out for one; the other one waits."""
+    texts = [f"card {n}" for n in range(32)]
+    server.per_text = 0.08
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: Ollama(timeout=2).embed(texts), range(2)))
+    for rows in both:
+        np.testing.assert_allclose(rows, bundled.embed(texts), rtol=0, atol=1e-6)
 
 
 def test_ollama_prefixes_follow_the_role_and_change_the_id(server):
     plain, prefixed = Ollama("all-minilm"), Ollama("all-minilm", prefixes=True)
     assert (plain.id, prefixed.id) == ("ollama:all-minilm", "ollama:all-minilm+prefixes")
+    assert Ollama("all-minilm:latest").id == choose("ollama:all-minilm:latest").id == plain.id
+    assert Ollama("all-minilm:latest", prefixes=True).id == prefixed.id
+    assert Ollama("all-minilm:22m").id == "ollama:all-minilm:22m"
     prefixed.embed(["Poppy"], "query")
     prefixed.embed(["Poppy"], "document")
     plain.embed(["Poppy"], "query")
@@ -362,6 +387,10 @@ def test_ollama_takes_its_host_from_the_environment_or_as_it_is_given(server, mo
     assert Ollama().embed(["Poppy"]).shape == (1, 384)
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     assert Ollama(host=server.host).embed(["Poppy"]).shape == (1, 384)
+    for given in (f"{server.host} ", f"'{server.host}'", f' "http://{server.host}/" \n'):
+        assert Ollama(host=given).embed(["Poppy"]).shape == (1, 384)
+        monkeypatch.setenv("OLLAMA_HOST", given)
+        assert Ollama().embed(["Poppy"]).shape == (1, 384)
 
 
 def test_ollama_shows_a_bar_and_the_rows_stay(server, capsys, monkeypatch):
@@ -405,8 +434,49 @@ def test_an_unknown_model_is_one_to_pull(server):
 def test_an_over_long_text_is_named_and_never_cut(server):
     message = refusal(Ollama(), ["Poppy", "sea " * 300])
     assert "exceeds the context length" in message
-    assert "shorten the longest text (1200 characters), 'sea sea" in message
-    assert server.texts == []
+    assert message.endswith(
+        ": shorten texts[1] (1200 characters, 'sea sea sea sea sea sea sea se')"
+    )
+    assert server.texts == ["Poppy"]
+
+
+@pytest.mark.parametrize("prefixes", [False, True])
+@pytest.mark.parametrize("refused", TOO_LONG)
+def test_of_many_texts_the_one_at_fault_is_named_not_the_longest(
+    server, bundled, refused, prefixes
+):
+    server.refusal = refused
+    texts = [f"card {n}" for n in range(40)]
+    texts[3], texts[20], texts[39] = PROSE, URL, URL[:-1]
+    assert len(PROSE) > len(URL) == 800
+    with pytest.raises(TooLong) as caught:
+        Ollama(prefixes=prefixes).embed(texts)
+    told, error = str(caught.value), caught.value
+    assert "shorten texts[20] (800 characters, 'https://example.org/a7Q9x2_Zk0'), " in told
+    assert "texts[39] (799 " in told and "Yesterday" not in told and "'code'" not in told
+    assert error.texts == {20: URL, 39: URL[:-1]} and len(error.vectors) == 38
+    others = [row for row in range(40) if row not in error.texts]
+    assert list(error.vectors) == others
+    expected = bundled.embed([f"{'search_document: ' * prefixes}{texts[row]}" for row in others])
+    np.testing.assert_allclose([*error.vectors.values()], expected, rtol=0, atol=1e-6)
+    assert [len(sent["input"]) for _, sent in server.requests] == [16, 16, *[1] * 16, 8, *[1] * 8]
+
+
+def test_of_many_over_long_texts_eight_are_listed_and_a_lone_one_is_asked_for_once(server):
+    with pytest.raises(TooLong) as caught:
+        Ollama().embed([URL] * 12)
+    assert str(caught.value).endswith("'https://example.org/a7Q9x2_Zk0') and 4 more")
+    assert len(caught.value.texts) == len(caught.value.names) == 12
+    server.requests.clear()
+    with pytest.raises(TooLong, match=r": shorten the question \(800 characters, "):
+        embed_named(Ollama(), ["the question"], [URL], "query")
+    assert len(server.requests) == 1
+
+
+def test_another_refusal_is_not_asked_for_text_by_text(server):
+    server.fault = "status 500"
+    refusal(Ollama(), ["Poppy", "Daisy"])
+    assert len(server.requests) == 1
 
 
 def test_a_change_of_dimension_is_refused(server):
@@ -460,7 +530,20 @@ def test_another_program_at_the_address_has_no_model_to_pull(server):
 @pytest.mark.parametrize("address", ["127.0.0.1:port", "http://[::1", "ftp://127.0.0.1"])
 def test_an_impossible_address_is_one_error_too(address):
     message = refusal(Ollama(host=address), ["Poppy"])
-    assert message.startswith(f"Ollama at {address}: ") and "set OLLAMA_HOST" in message
+    assert message.startswith(f"Ollama at {address}: host is {address!r}, no address of a server (")
+    assert message.endswith(": give one such as 127.0.0.1:11434, or leave it out")
+    with pytest.raises(ValueError, match=r"^host is 3: must be an address such as 127"):
+        Ollama(host=3)
+
+
+@pytest.mark.parametrize(
+    "value", ["127.0.0.1:99999", "'127.0.0.1:99999 '", "127.0.0.1: 80", '"::1']
+)
+def test_an_impossible_ollama_host_is_named_with_its_value(monkeypatch, value):
+    monkeypatch.setenv("OLLAMA_HOST", value)
+    message = refusal(Ollama(), ["Poppy"])
+    assert f": OLLAMA_HOST is {value!r}, no address of a server (" in message
+    assert message.endswith(": set it to one such as 127.0.0.1:11434, or unset it")
 
 
 def test_ollama_without_its_client_says_what_to_install(monkeypatch):

@@ -17,11 +17,19 @@ import pytest
 from memlib.librarian import Librarian
 from memlib.sources.cards import COURSE_NOW, load_cards, load_exam
 from memlib.sources.database import Database
-from memlib.sources.embedders import Bundled, EmbedderUnavailable, Ollama, Recorded, Role, Vectors
+from memlib.sources.embedders import (
+    Bundled,
+    EmbedderUnavailable,
+    Ollama,
+    Recorded,
+    Role,
+    TooLong,
+    Vectors,
+)
 from memlib.sources.records import SCHEMA, STORED
 from memlib.sources.reembed import BATCH, reembed
 from memlib.sources.store import Store, StoreError
-from tests.ollama_server import OllamaServer, serving
+from tests.ollama_server import PROSE, URL, OllamaServer, serving
 
 ROOT = Path(__file__).parents[2]
 CARDS, NOW = load_cards(), COURSE_NOW
@@ -214,6 +222,55 @@ def test_the_bar_starts_where_the_first_run_stopped(store, capsys) -> None:
     reembed(store, Toy(), progress=True)
     drawn = capsys.readouterr().err
     assert f"{2 * BATCH}/208" in drawn and "208/208" in drawn and "| 0/208" not in drawn
+
+
+# --- a card that is too long -----------------------------------------------------------------
+
+
+def lengthen(store: Store, **texts: str) -> None:
+    for id, text in texts.items():
+        store.edit(id, text=text, vector=store.vectors([id])[0], embedder_id=Recorded().id)
+
+
+def test_an_over_long_card_holds_up_no_other_and_is_named(store, server) -> None:
+    first, late = CARDS.index[[2, 180]]
+    lengthen(store, **{first: URL, late: URL[:-1], "vinyl": PROSE})
+    before = in_use(store)
+    for embedded in (206, 0):  # on every call
+        server.texts.clear()
+        with pytest.raises(TooLong) as caught:
+            reembed(store, Ollama())
+        assert len(server.texts) == embedded
+        told = str(caught.value)
+        assert told.startswith("2 of 208 cards are left, the others wait for them (Ollama at ")
+        assert "exceeds the context length" in told and "Yesterday" not in told
+        assert f"): shorten card {first!r} (800 characters, 'https://example.org/a7" in told
+        assert f"card {late!r} (799 characters, " in told
+        assert in_use(store) == before and set(store.unstaged(OLLAMA)) == {first, late}
+    lengthen(store, **{first: "Short now."})
+    server.texts.clear()
+    with pytest.raises(TooLong, match=r"^1 of 208 cards are left"):
+        reembed(store, Ollama())
+    assert server.texts == ["Short now."]
+    store.purge([late], confirm=True)
+    assert reembed(store, Ollama()) == 0 and store.embedder_id == OLLAMA
+    texts = list(store.cards(forgotten=True)["text"])
+    np.testing.assert_allclose(
+        store.vectors(forgotten=True), Bundled().embed(texts), rtol=0, atol=1e-6
+    )
+
+
+def test_an_over_long_card_that_is_deleted_meanwhile_is_not_waited_for(store, server, path) -> None:
+    lengthen(store, vinyl=URL)
+
+    class Busy(Ollama):
+        def embed(self, texts: Sequence[str], role: Role = "document") -> Vectors:
+            if CARDS.at[CARDS.index[-1], "text"] in texts:
+                with Store(path) as other:
+                    other.purge(["vinyl"], confirm=True)
+            return super().embed(texts, role)
+
+    assert reembed(store, Busy()) == 207 and store.embedder_id == OLLAMA
 
 
 # --- while others write --------------------------------------------------------------------
