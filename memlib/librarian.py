@@ -24,6 +24,7 @@ from memlib.ranking import (
 from memlib.recency import HALF_LIFE_DAYS, age_hours, recency_by_half_life
 from memlib.relevance import RelevanceWeights, question_tags, relevance, tag_match, title_hit
 from memlib.similarity import cosine_of_units
+from memlib.sources.server import canonical
 
 CANDIDATES_DENSE, CANDIDATES_WORDS = 50, 50  # Formulas, section 8: N_e and N_k
 TOP_K = 3  # as many as go into the prompt, as in *Scoring beyond similarity*, table (c)
@@ -306,7 +307,7 @@ class Librarian:
 
     def _same_model(self) -> None:
         held, mine = self.store.embedder_id, self.embedder.id
-        if held not in (None, mine):
+        if held not in (None, mine, canonical(mine)):
             said = f"the store's vectors come from {held}, the embedder is {mine}"
             todo = "embed the cards again with `memlib.sources.reembed.reembed(store, embedder)`"
             raise ValueError(f"{said}: two models are never compared; {todo}")

@@ -14,6 +14,7 @@ from memlib.sources.cards import CardError, read_rows, short
 from memlib.sources.database import StoreError
 from memlib.sources.embedders import Vectors
 from memlib.sources.records import STORED, Record, record
+from memlib.sources.server import canonical
 
 
 def write_export(file: Path, rows: Iterable[Sequence[Any]]) -> None:
@@ -61,6 +62,7 @@ def read_export(file: Path, now: datetime) -> tuple[list[Record], list[Vectors],
     vectors: list[Vectors] = []
     for row, cells in zip(raw.index, raw[list(STORED)].to_numpy().tolist(), strict=True):
         *fields, model, vector = cells
+        model = canonical(model)
         where = f"{file.name} row {row}"
         if cards and model != embedder_id:
             said = f"{short(model)}, the rows before it have {short(embedder_id)}"

@@ -16,6 +16,7 @@ from memlib.forgetting import FIRST_TAU_DAYS
 from memlib.recency import CLOCK_SKEW_HOURS, age_hours
 from memlib.sources.cards import COLUMNS, as_text, parse_field, short
 from memlib.sources.embedders import Vectors
+from memlib.sources.server import canonical
 
 REVIEW = ("tau_days", "last_review", "interval_days", "helpful", "bad")
 FIELDS = ("id", *COLUMNS, *REVIEW, "forgotten_at", "strength")
@@ -50,7 +51,14 @@ _STAGED = (  # vectors of another embedder, which wait here until every card has
     """CREATE TRIGGER unstage_edited AFTER UPDATE OF text ON cards WHEN NEW.text IS NOT OLD.text
     BEGIN DELETE FROM staged WHERE id = OLD.id; END""",
 )
-SCHEMA = (_CARDS, _STAGED)  # by version
+_ONE_ID = tuple(  # of an embedder, as `canonical` gives it: without ":latest"
+    f"""UPDATE OR REPLACE {table} SET embedder_id =
+    substr(embedder_id, 1, length(embedder_id) - {len(":latest" + end)}) || '{end}'
+    WHERE embedder_id GLOB 'ollama:?*:latest{end}'"""
+    for table in ("cards", "staged")
+    for end in ("", "+prefixes")
+)
+SCHEMA = (_CARDS, _STAGED, _ONE_ID)  # by version
 ALIKE = {  # checked by the rule of a card file's column
     **{"last_review": "last_accessed_at", "forgotten_at": "last_accessed_at"},
     **{"helpful": "views", "bad": "views", "embedder_id": "id"},
@@ -76,7 +84,7 @@ def record_field(where: str, column: str, value: object) -> Any:
             raise ValueError(f"is longer than {csv.field_size_limit()} characters")
         if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise ValueError("must not hold half a character")
-        parsed = _parse(like, text)
+        parsed = _parse(like, canonical(text) if column == "embedder_id" else text)
     except ValueError as error:
         told = short(value) if isinstance(value, str) else repr(value)[:80]
         raise ValueError(f"{where}, column {column!r}: {told} {error}") from None

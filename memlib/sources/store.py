@@ -27,6 +27,7 @@ from memlib.sources.records import (
     record_field,
     vector_rows,
 )
+from memlib.sources.server import canonical
 
 __all__ = ["Store", "StoreError"]
 
@@ -169,7 +170,7 @@ class Store:
         A vector that waits (`stage`) counts. Raises StoreError for a file that is read-only.
         """
         with self._db.transaction():  # before anybody embeds what could not be kept
-            return self._unstaged(embedder_id)
+            return self._unstaged(canonical(embedder_id))
 
     def stage(self, embedder_id: str, texts: Mapping[str, str], vectors: ArrayLike) -> None:
         """Keep vectors of another embedder beside those in use; no search sees them.
@@ -202,17 +203,19 @@ class Store:
         switch = """UPDATE cards SET embedder_id = :model, vector =
             (SELECT vector FROM staged WHERE id = cards.id AND embedder_id = :model)
             WHERE embedder_id <> :model"""
+        model = canonical(embedder_id)
         with self._db.transaction():
-            if self._unstaged(embedder_id):
+            if self._unstaged(model):
                 return False
-            self._db.run(switch, {"model": embedder_id})
-            self._db.run("DELETE FROM staged WHERE embedder_id = :model", {"model": embedder_id})
+            self._db.run(switch, {"model": model})
+            self._db.run("DELETE FROM staged WHERE embedder_id = :model", {"model": model})
             return True
 
     def drop_staged(self, embedder_id: str) -> None:
         """Wipe the vectors of this embedder that wait (`stage`); those in use stay."""
         with self._db.transaction():
-            self._db.run("DELETE FROM staged WHERE embedder_id = :model", {"model": embedder_id})
+            model = canonical(embedder_id)
+            self._db.run("DELETE FROM staged WHERE embedder_id = :model", {"model": model})
 
     def touch(self, ids: Ids, now: datetime) -> None:
         """Restart the clocks of these cards and count a view of each; no clock ever runs back."""
@@ -338,7 +341,7 @@ class Store:
 
     def _model(self) -> tuple[str | None, int]:
         found = self._db.rows("SELECT embedder_id, length(vector) / 4 FROM cards LIMIT 1")
-        return (str(found[0][0]), int(found[0][1])) if found else (None, 0)
+        return (canonical(found[0][0]), int(found[0][1])) if found else (None, 0)
 
     def _unstaged(self, model: str) -> dict[str, str]:
         query = """SELECT id, text FROM cards WHERE embedder_id <> :model AND id NOT IN

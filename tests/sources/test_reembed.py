@@ -3,10 +3,12 @@
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -271,6 +273,75 @@ def test_an_over_long_card_that_is_deleted_meanwhile_is_not_waited_for(store, se
             return super().embed(texts, role)
 
     assert reembed(store, Busy()) == 207 and store.embedder_id == OLLAMA
+
+
+# --- one model under two names ---------------------------------------------------------------
+
+
+def old_spelling(path: Path, version: int, **waits: bytes) -> None:
+    """The file as an earlier memlib wrote it for the model all-minilm:latest."""
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE cards SET embedder_id = 'ollama:all-minilm:latest'")
+        rows = [(id, "ollama:nomic-embed-text:latest+prefixes", blob) for id, blob in waits.items()]
+        file.executemany("INSERT INTO staged VALUES (?, ?, ?)", rows)
+        file.execute(f"PRAGMA user_version = {version}")
+
+
+@pytest.mark.parametrize("version", [2, len(SCHEMA)])
+def test_a_store_of_the_latest_model_is_one_of_the_model(path, server, version) -> None:
+    old_spelling(path, version)
+    with Store(path) as store:
+        assert store.embedder_id == "ollama:all-minilm"
+        Librarian(store, Ollama("all-minilm")).explain("Where is the key?", NOW)
+        Librarian(store, Ollama("all-minilm:latest")).explain("Where is the key?", NOW)
+        store.add(
+            "new", "A new card.", vector=[0.05] * 384, embedder_id="ollama:all-minilm", now=NOW
+        )
+        named = "ollama:all-minilm:latest"
+        store.add("more", "One more.", vector=[0.05] * 384, embedder_id=named, now=NOW)
+        assert store.embedder_id == "ollama:all-minilm"
+
+
+def test_nothing_is_embedded_anew_for_another_spelling(path, server) -> None:
+    blob = np.full(384, 0.05, "<f4").tobytes()
+    old_spelling(path, 2, vinyl=blob, pasta=blob)
+    with Store(path) as store:
+        assert (
+            reembed(store, Ollama("all-minilm")) == reembed(store, Ollama("all-minilm:latest")) == 0
+        )
+        assert server.texts == []
+        assert reembed(store, Ollama(prefixes=True)) == 206  # what waited is used
+        assert store.embedder_id == f"{OLLAMA}+prefixes"
+        assert store.vectors(["vinyl"]).tobytes() == blob
+
+
+def test_an_export_of_the_latest_model_is_one_of_the_model(path, tmp_path, server) -> None:
+    old_spelling(path, len(SCHEMA))  # exported as it is written
+    with Store(path) as store, Store(tmp_path / "new.db") as new:
+        store.export_csv(tmp_path / "cards.csv")
+        assert "ollama:all-minilm:latest" in (tmp_path / "cards.csv").read_text(encoding="utf-8")
+        new.import_csv(tmp_path / "cards.csv", NOW)
+        assert (len(new), new.embedder_id) == (206, "ollama:all-minilm")
+        assert reembed(new, Ollama("all-minilm")) == len(server.texts) == 0
+
+
+def test_every_step_of_a_change_knows_both_spellings(store) -> None:
+    latest, texts = "ollama:m:latest", store.unstaged("ollama:m")
+    some = dict(list(texts.items())[:5])
+    store.stage(latest, some, np.ones((5, 3)))
+    assert len(store.unstaged("ollama:m")) == len(store.unstaged(latest)) == 203
+    store.drop_staged(latest)
+    assert len(store.unstaged("ollama:m")) == 208
+    store.stage("ollama:m", texts, np.ones((208, 3)))
+    assert store.use_staged(latest) and store.embedder_id == "ollama:m"
+    assert store.unstaged(latest) == {}
+
+
+def test_a_librarian_takes_an_embedder_of_either_spelling(store) -> None:
+    other = Recorded()
+    other.id = "ollama:other:latest"
+    assert reembed(store, other) == 208 and store.embedder_id == "ollama:other"
+    check_searches_with(store, other)
 
 
 # --- while others write --------------------------------------------------------------------
