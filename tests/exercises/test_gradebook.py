@@ -28,6 +28,7 @@ from notebooks.exercises.grading.gradebook import (
     shown_path,
 )
 from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.reading import Handed, handed_in
 from notebooks.exercises.grading.results import Result
 from notebooks.exercises.grading.tasks import load_tasks
 from tests.exercises.made_class import WRITTEN, notebook, save
@@ -57,9 +58,12 @@ def verdict(student, points=None, note="", status="graded"):
 def result(folder, student, written, *, book=None, name="", **more):
     """A result on a notebook that is written for it."""
     path = save(folder / f"{student}.ipynb", book or notebook(CHAPTER, {}, written))
-    return Result(
-        Student(student, name or student), verdict(student, **more), str(path), {"n": "1"}
-    )
+    who, handed = Student(student, name or student), handed_in(path.read_bytes(), CHAPTER)
+    return Result(who, verdict(student, **more), str(path), {"n": "1"}, handed)
+
+
+def shown_of(path, told):
+    return rebuild(CHAPTER, handed_in(path.read_bytes(), CHAPTER), told)
 
 
 def by_hand(course, student, points, comment=None):
@@ -173,10 +177,10 @@ def test_one_that_cannot_be_booked_costs_no_other_a_mark(course, tmp_path, monke
     three = [result(tmp_path, name, "x") for name in ("anna", "bea", "cem")]
     right = gradebook.rebuild
 
-    def fails(chapter, path, told):
+    def fails(chapter, handed, told):
         if told.student == "bea":
             raise RecursionError("deep")
-        return right(chapter, path, told)
+        return right(chapter, handed, told)
 
     monkeypatch.setattr(gradebook, "rebuild", fails)
     assert book_results(course, CHAPTER, three) == ["bea: NOT booked (RecursionError: deep)"]
@@ -255,7 +259,7 @@ def test_the_check_for_live_text_sees_it():
 @pytest.mark.parametrize("metadata", [True, False], ids=["metadata kept", "metadata stripped"])
 def test_nothing_a_learner_wrote_is_live_on_a_page(tmp_path, metadata):
     path = save(tmp_path / "x.ipynb", hostile(metadata))
-    book = rebuild(CHAPTER, path, verdict("x", {TASKS[0].name: 0}, note=EVIL))
+    book = shown_of(path, verdict("x", {TASKS[0].name: 0}, note=EVIL))
     nbformat.validate(book)
     page = Page(rendered(book))
     assert page.live == []
@@ -267,7 +271,7 @@ def test_only_released_cells_and_the_learner_s_text_are_shown(tmp_path):
     book = notebook(CHAPTER, {TASKS[0].name: code}, "My own words.")
     book.cells.append(nbformat.v4.new_code_cell("def inner(x):\n    return x"))
     book.cells[2].source = "A task text that the learner changed."
-    shown = rebuild(CHAPTER, save(tmp_path / "a.ipynb", book), verdict("a"))
+    shown = shown_of(save(tmp_path / "a.ipynb", book), verdict("a"))
     ours = gradebook.released(CHAPTER)
     assert [c.metadata for c in shown.cells[: len(ours.cells)]] == [c.metadata for c in ours.cells]
     by_name = gradebook.sources(shown)
@@ -293,7 +297,7 @@ def test_answers_are_found_without_metadata_and_in_any_cell(tmp_path, ids):
         cell.metadata.clear()
         cell.id = cell.id if ids else f"new-{cell.id}"
     book.cells.reverse()
-    shown = rebuild(CHAPTER, save(tmp_path / "a.ipynb", book), verdict("a"))
+    shown = shown_of(save(tmp_path / "a.ipynb", book), verdict("a"))
     by_name = gradebook.sources(shown)
     for name, code in codes.items():
         assert by_name[f"{name}-answer"].strip() == code.strip()
@@ -313,7 +317,7 @@ def test_answers_are_found_without_metadata_and_in_any_cell(tmp_path, ids):
 def test_a_file_that_is_no_notebook_is_shown_as_the_released_one(tmp_path, text):
     path = tmp_path / "a.ipynb"
     path.write_text(text, encoding="utf-8")
-    shown = rebuild(CHAPTER, path, verdict("a", status="unreadable", note="broken JSON"))
+    shown = shown_of(path, verdict("a", status="unreadable", note="broken JSON"))
     nbformat.validate(shown)
     assert shown.cells[0].source == "````text\nunreadable. broken JSON\n````"
     assert gradebook.sources(shown).keys() == gradebook.sources(gradebook.released(CHAPTER)).keys()
@@ -356,7 +360,7 @@ def test_a_name_fits_pages_that_do_not_escape_and_a_csv_that_does_not_quote():
 
 def test_no_output_of_the_released_notebook_stands_in_for_a_verdict(tmp_path):
     none = Verdict("a", CHAPTER, "unreadable", (), 0.0)
-    shown = rebuild(CHAPTER, None, none)
+    shown = rebuild(CHAPTER, Handed(unread="broken JSON"), none)
     assert not [cell for cell in shown.cells if cell.get("outputs")]
 
 
@@ -368,7 +372,7 @@ def test_an_answer_beside_its_cell_waits_for_a_mark(course, tmp_path, where):
     else:
         book.cells[2].source = "My own words."
     anna = result(tmp_path, "anna", "", book=book)
-    shown = gradebook.sources(rebuild(CHAPTER, Path(anna.file), anna.verdict))
+    shown = gradebook.sources(shown_of(Path(anna.file), anna.verdict))
     assert shown[WRITTEN] == "````text\nMy own words.\n````"
     book_results(course, CHAPTER, [anna])
     assert booked(course, CHAPTER)["anna"][WRITTEN] == gradebook.CellMark(0.0, 3.0, True)
@@ -406,7 +410,7 @@ def test_a_page_made_before_marking_says_that_the_answer_waits(course, tmp_path)
 def test_a_flood_is_cut(tmp_path):
     book = notebook(CHAPTER, {}, "`" * 50_000 + "x" * 50_000)
     book.cells += [nbformat.v4.new_code_cell(f"a = {n}\n" + "b." * 9_000) for n in range(50)]
-    shown = rebuild(CHAPTER, save(tmp_path / "a.ipynb", book), verdict("a"))
+    shown = shown_of(save(tmp_path / "a.ipynb", book), verdict("a"))
     assert len(nbformat.writes(shown)) < 150_000
     assert "(cut here)" in gradebook.sources(shown)[WRITTEN]
 
@@ -418,7 +422,7 @@ def published(tmp_path_factory):
     course, files = tmp_path_factory.mktemp("published"), tmp_path_factory.mktemp("files")
     name = "Q, <img src=x onerror=hack()> \"'=x"
     evil = result(files, "evil", "", book=hostile(False), note=EVIL, points={TASKS[0].name: 0})
-    evil = Result(Student(key_of(name), name), evil.verdict, evil.file, {})
+    evil = replace(evil, student=Student(key_of(name), name), made_from={})
     missing = grade.nothing_right(CHAPTER, Student("eva", "Eva"), "missing", "")
     four = [
         result(files, "anna", "A good answer.", name="Anna Berg"),

@@ -1,14 +1,17 @@
 """Which file is whose: a folder of submissions, as an LMS or a USB stick delivers it."""
 
 import csv
+import errno
 import hashlib
 import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+MOST_FILES = 10_000  # in one student's folder
 PLAIN_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 HASHED = re.compile(r"-[0-9a-f]{12}$")
 LMS = tuple(  # the student's name before what the system, and then the student, adds
@@ -132,12 +135,28 @@ def name_in(stem: str, chapter: str) -> str:
 
 
 def notebooks_in(folder: Path) -> list[Path]:
-    """Every notebook below a student's folder; links are not followed."""
-    found = []
-    for here, folders, files in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not hidden(name))
-        found += [Path(here) / name for name in sorted(files) if is_notebook(name)]
-    return found
+    """Every notebook below a student's folder; links are not followed.
+
+    What cannot be looked into has none; too many files raise OSError.
+    """
+    found, todo, room = [], [str(folder)], MOST_FILES
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as within:
+                entries = list(islice(within, room + 1))
+        except OSError:
+            continue
+        room -= len(entries)
+        if room < 0:
+            raise OSError(errno.E2BIG, f"more than {MOST_FILES} files in the folder")
+        for entry in entries:
+            if hidden(entry.name):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                todo.append(entry.path)
+            elif is_notebook(entry.name):
+                found.append(Path(entry.path))
+    return sorted(found)
 
 
 def is_notebook(name: str) -> bool:
@@ -175,15 +194,15 @@ def collect(
     if not folder.is_dir():
         raise CollectError(f"SUBMISSIONS={plain(str(folder))}: there is no such folder")
     known, left = finder(listed or {}), []
-    handed: dict[str, tuple[Student, list[tuple[Path, list[Path]]]]] = {}
+    handed: dict[str, tuple[Student, list[Path]]] = {}
     for entry in sorted(folder.iterdir(), key=lambda path: path.name):
         link = entry.is_symlink()
         if hidden(entry.name):
             continue
         if entry.is_dir() and not link:
-            name, found = name_in(entry.name, chapter), notebooks_in(entry)
+            name = name_in(entry.name, chapter)
         elif is_notebook(entry.name):
-            name, found = name_in(entry.name[: -len(".ipynb")], chapter), [entry]
+            name = name_in(entry.name[: -len(".ipynb")], chapter)
         else:
             left.append(f"{plain(entry.name)}: left alone, no notebook (unpack archives first)")
             continue
@@ -192,20 +211,25 @@ def collect(
             continue
         student = known.get(folded(name)) or known.get(squeezed(name))
         student = student or Student(key_of(unicodedata.normalize("NFC", name)), plain(name))
-        handed.setdefault(folded(student.key), (student, []))[1].append((entry, found))
-    submissions = [one_of(student, parts, chapter) for student, parts in handed.values()]
+        handed.setdefault(folded(student.key), (student, []))[1].append(entry)
+    submissions = [one_of(student, entries, chapter) for student, entries in handed.values()]
     for student in (listed or {}).values():
         if folded(student.key) not in handed:
             submissions.append(Submission(student, None, "missing"))
     return sorted(submissions, key=lambda s: s.student.key), left
 
 
-def one_of(
-    student: Student, parts: Sequence[tuple[Path, Sequence[Path]]], chapter: str
-) -> Submission:
+def one_of(student: Student, entries: Sequence[Path], chapter: str) -> Submission:
     """One student's Submission out of all that bears the name."""
-    if len(parts) > 1:
-        names = ", ".join(plain(entry.name, 40) for entry, _ in parts)
-        return Submission(student, None, "unreadable", f"{len(parts)} entries ({names}): keep one")
-    path, note = choose(parts[0][1], chapter)
+    if len(entries) > 1:
+        names = ", ".join(plain(entry.name, 40) for entry in entries[:5])
+        return Submission(
+            student, None, "unreadable", f"{len(entries)} entries ({names}): keep one"
+        )
+    entry = entries[0]
+    folder = entry.is_dir() and not entry.is_symlink()
+    try:
+        path, note = choose(notebooks_in(entry) if folder else [entry], chapter)
+    except OSError as error:  # one student's folder is never another's trouble
+        return Submission(student, None, "unreadable", error.strerror or "cannot be looked into")
     return Submission(student, path, "" if path else "unreadable", note)

@@ -16,7 +16,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from notebooks.exercises.grading import judge as machine
-from notebooks.exercises.grading import report, results, sandbox
+from notebooks.exercises.grading import reading, report, results, sandbox
 from notebooks.exercises.grading.collect import (
     CollectError,
     Student,
@@ -27,6 +27,7 @@ from notebooks.exercises.grading.collect import (
 )
 from notebooks.exercises.grading.gradebook import book_results, booked, forget
 from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.reading import Handed
 from notebooks.exercises.grading.results import Result
 from notebooks.exercises.grading.tasks import EXERCISES, load_tasks
 
@@ -63,7 +64,7 @@ def judged(submission: Submission, chapter: str, seed: str, judge: Judge) -> Res
     made_from = results.made_from(chapter, seed, path, submission.note)
     if path is None:
         verdict = nothing_right(chapter, student, submission.status, submission.note)
-        return Result(student, verdict, "", made_from)
+        return Result(student, verdict, "", made_from, Handed(unread=submission.note))
     try:
         verdict = judge(path, student.key, chapter, seed)
         if verdict.sha256 and verdict.sha256 != made_from["file"]:
@@ -73,9 +74,16 @@ def judged(submission: Submission, chapter: str, seed: str, judge: Judge) -> Res
             f"the judge failed, which is no fault of the learner's: {type(error).__name__}: {error}"
         )
         verdict, made_from = nothing_right(chapter, student, "crashed", plain(told, 300)), {}
-    if submission.note:
-        verdict = replace(verdict, note="; ".join(filter(None, (submission.note, verdict.note))))
-    return Result(student, verdict, str(path.resolve()), made_from)
+    try:
+        handed = reading.read(path, chapter, verdict.sha256)
+    except Exception as error:  # the same
+        handed, made_from = Handed(unread=plain(str(error) or type(error).__name__, 300)), {}
+    unread = f"the written answer waits: {handed.unread}" if handed.unread else ""
+    if verdict.status == "unreadable":
+        unread = ""  # it says so already
+    told = filter(None, (submission.note, verdict.note, unread))
+    verdict = replace(verdict, note="; ".join(told))
+    return Result(student, verdict, str(path.resolve()), made_from, handed)
 
 
 def line_of(result: Result) -> str:

@@ -5,7 +5,6 @@ the learner's functions as text in code cells, the written answer as preformatte
 but the judge's. Nothing that a learner wrote can become HTML, a formula or a link.
 """
 
-import json
 import os
 import re
 import shutil
@@ -16,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -24,6 +22,7 @@ from sqlalchemy.exc import SAWarning
 
 from notebooks.exercises.grading.collect import Student
 from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.reading import CUT, LONGEST_CELL, Handed
 from notebooks.exercises.grading.results import Result
 from notebooks.exercises.grading.tasks import EXERCISES
 
@@ -32,9 +31,6 @@ with warnings.catch_warnings():
     from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
     from nbgrader.preprocessors import ComputeChecksums, SaveCells
 
-LONGEST_CELL = 10_000  # characters shown of one cell
-LONGEST_NOTEBOOK = 10_000_000  # bytes read for showing
-LONGEST_REST = 30_000  # characters shown of all cells that belong to no task
 NAME = re.compile(r"[^\w .’·-]")
 WAITS = "This answer waits for a mark: its points are not counted yet."
 EARLIER = "(about an earlier version) "
@@ -56,10 +52,11 @@ class ChapterChanged(RuntimeError):
 # --- what is shown -------------------------------------------------------------------------------
 def as_text(source: str) -> str:
     """Printable lines, wrapped and cut to a length that a page can bear."""
-    lines = source[: LONGEST_CELL * 2].expandtabs(4).splitlines()
+    whole = len(source) <= 2 * LONGEST_CELL
+    lines = source[: 2 * LONGEST_CELL].expandtabs(4).splitlines()
     clean = ["".join(c if c.isprintable() else "�" for c in line).rstrip() for line in lines]
     text = "\n".join(clean).strip("\n")
-    return text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + "\n… (cut here)"
+    return text if whole and len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + CUT
 
 
 def fenced(source: str) -> str:
@@ -69,34 +66,6 @@ def fenced(source: str) -> str:
     ticks = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(4, ticks + 1)
     return f"{fence}text\n{text}\n{fence}"
-
-
-def cells_of(path: Path | None) -> list[dict[str, Any]]:
-    """The cells of a learner's notebook as far as they can be read: type, source, id, grade_id."""
-    try:
-        if path is None or path.stat().st_size > LONGEST_NOTEBOOK:
-            return []
-        cells = json.loads(path.read_text(encoding="utf-8-sig", errors="replace"))["cells"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return []
-    found = []
-    for cell in cells if isinstance(cells, list) else ():
-        if not isinstance(cell, dict):
-            continue
-        source = cell.get("source", "")
-        if isinstance(source, list):
-            source = "".join(part for part in source if isinstance(part, str))
-        nbgrader = (cell.get("metadata") or {}) if isinstance(cell.get("metadata"), dict) else {}
-        nbgrader = nbgrader.get("nbgrader")
-        found.append(
-            {
-                "code": cell.get("cell_type") == "code",
-                "source": source if isinstance(source, str) else "",
-                "id": cell.get("id"),
-                "grade_id": nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None,
-            }
-        )
-    return found
 
 
 def verdict_lines(mark: TaskMark) -> str:
@@ -134,56 +103,27 @@ def full_points(chapter: str) -> float:
     return float(sum(about["points"] for about in cells if about.get("grade")))
 
 
-def rebuild(chapter: str, path: Path | None, verdict: Verdict) -> NotebookNode:
+def rebuild(chapter: str, handed: Handed, verdict: Verdict) -> NotebookNode:
     """The released notebook with a learner's answers in it, as plain text; see the module."""
-    notebook, handed = released(chapter), cells_of(path)
-    ours = {cell.source.strip() for cell in notebook.cells}
-    theirs = [cell for cell in handed if cell["source"].strip() not in ours | {""}]
-    marks, shown = {mark.task: mark for mark in verdict.marks}, set()
+    notebook, marks = released(chapter), {mark.task: mark for mark in verdict.marks}
     for cell in notebook.cells:
-        about = cell.metadata.get("nbgrader", {})
-        name = str(about.get("grade_id", ""))
+        name = str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
         if "outputs" in cell:
             cell.outputs, cell.execution_count = [], None
-        if about.get("solution"):
-            found = answers_in(theirs, cell, name.removesuffix("-answer"))
-            if not found and cell.cell_type == "markdown":  # ours is gone, or untouched
-                found = [part for part in theirs if not part["code"]]
-            shown |= {id(part) for part in found}
-            if found:
-                text = "\n\n\n".join(part["source"] for part in found)
-                cell.source = as_text(text) if cell.cell_type == "code" else fenced(text)
+        if name in handed.answers:
+            text = handed.answers[name]
+            cell.source = as_text(text) if cell.cell_type == "code" else fenced(text)
         elif name in marks:
             told = verdict_lines(marks[name])
             cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=told)]
-    others = [cell for cell in theirs if id(cell) not in shown]
     if verdict.status != "graded" or verdict.note:
         said = f"{verdict.status}. {verdict.note}".strip()
         notebook.cells.insert(0, nbformat.v4.new_markdown_cell(fenced(said), id="judge-status"))
-    if path and not handed and verdict.status == "graded":
-        said = f"{path.name} cannot be shown here (too large, or an old format): open it as text."
-        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(fenced(said), id="judge-size"))
-    room = LONGEST_REST
-    for number, cell in enumerate(others):
-        room -= min(len(cell["source"]), LONGEST_CELL) + 100
-        if room < 0:
-            break
-        new = nbformat.v4.new_code_cell if cell["code"] else nbformat.v4.new_markdown_cell
-        text = as_text(cell["source"]) if cell["code"] else fenced(cell["source"])
+    for number, (code, source) in enumerate(handed.others):
+        new = nbformat.v4.new_code_cell if code else nbformat.v4.new_markdown_cell
+        text = as_text(source) if code else fenced(source)
         notebook.cells.append(new(text, id=f"other-{number}"))
     return notebook
-
-
-def answers_in(
-    theirs: Sequence[Mapping[str, Any]], cell: NotebookNode, name: str
-) -> list[Mapping[str, Any]]:
-    """The learner's cells that answer one of ours: by the function's name, else by the cell's."""
-    if cell.cell_type == "code":
-        defines = re.compile(rf"^\s*(?:async\s+)?def\s+{name}\b|^{name}\s*=", re.MULTILINE)
-        return [part for part in theirs if part["code"] and defines.search(part["source"])]
-    prose = [part for part in theirs if not part["code"]]
-    by_name = [part for part in prose if part["grade_id"] == name]
-    return by_name or [part for part in prose if part["id"] == cell.get("id")]
 
 
 # --- where it is kept ----------------------------------------------------------------------------
@@ -274,18 +214,21 @@ def book_one(book: Gradebook, course: Path, chapter: str, result: Result) -> lis
     if before is None:
         book.update_or_create_submission(chapter, key)
         submitted = book.find_submission_notebook(chapter, chapter, key)
-    notebook = rebuild(chapter, Path(result.file) if result.file else None, result.verdict)
+    handed = result.handed
+    notebook = rebuild(chapter, handed, result.verdict)
     notebook.metadata["memlib"] = {"result": result.digest}
     now, then, stub = sources(notebook), sources(before), sources(released(chapter))
     marks = {mark.task: mark for mark in result.verdict.marks}
     said = []
     for grade in submitted.grades:
         answer = f"{grade.name}-answer" if grade.name in marks else grade.name
-        same = then.get(answer) == now.get(answer)
-        said += set_grade(grade, marks.get(grade.name), same, now.get(answer) == stub[answer])
+        same = bool(handed.unread) or then.get(answer) == now.get(answer)
+        untouched = not handed.unread and now.get(answer) == stub[answer]
+        said += set_grade(grade, marks.get(grade.name), same, untouched)
     for comment in submitted.comments:
-        same = then.get(comment.name) == now.get(comment.name)
-        set_comment(comment, marks, same, now.get(comment.name) == stub[comment.name])
+        same = bool(handed.unread) or then.get(comment.name) == now.get(comment.name)
+        untouched = not handed.unread and now.get(comment.name) == stub[comment.name]
+        set_comment(comment, marks, same, untouched)
     submitted.flagged = result.verdict.status != "graded"
     book.db.commit()
     write(path, notebook)

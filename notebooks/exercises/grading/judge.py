@@ -94,7 +94,7 @@ def judge(
     marks = tuple(TaskMark(task.name, 0, task.points) for task in tasks)
     verdict = Verdict(student, chapter, "missing", marks, 0.0)
     try:
-        data = _bytes_of(path, limits)
+        data = bytes_of(path, limits)
     except FileNotFoundError:
         return replace(verdict, note=f"no file {path.name}")
     except OSError as error:
@@ -134,7 +134,7 @@ def load_answers(
     return module.TASKS, getattr(module, "WITHHELD", {})
 
 
-def _bytes_of(path: Path, limits: Limits) -> bytes:
+def bytes_of(path: Path, limits: Limits) -> bytes:
     """The bytes of an ordinary file of an ordinary size: no link, no pipe, no device."""
     most = int(limits.notebook_mb * 2**20)
     try:

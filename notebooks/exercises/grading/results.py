@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from notebooks.exercises.grading.collect import Student
-from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.judge import Limits, TaskMark, Unreadable, Verdict, bytes_of
+from notebooks.exercises.grading.reading import UNREAD, Handed, of_json
 from notebooks.exercises.grading.tasks import EXERCISES
 
 COURSE = EXERCISES.parents[1] / "grading"  # the instructor's folder: never handed out or committed
@@ -26,17 +27,20 @@ OURS = {
 
 @dataclass(frozen=True)
 class Result:
-    """A verdict, whose it is, the file it is about, and what it was made from."""
+    """A verdict, whose it is, the file it is about, what it was made from, and what that says."""
 
     student: Student
     verdict: Verdict
     file: str
     made_from: Mapping[str, str]
+    handed: Handed = UNREAD
 
     @property
     def digest(self) -> str:
         """Changes when anything in the verdict does, but for the time it took."""
         told = asdict(self.verdict) | {"seconds": 0, "name": self.student.name}
+        if self.handed != UNREAD:  # nothing new is known of it
+            told["handed"] = asdict(self.handed)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -49,12 +53,20 @@ def sha256(path: Path) -> str:
         return ""
 
 
+def sha256_of_submission(path: Path) -> str:
+    """The same for a submission, of which no more is read than the judge would."""
+    try:
+        return hashlib.sha256(bytes_of(path, Limits())).hexdigest()
+    except (OSError, Unreadable):
+        return ""
+
+
 def made_from(chapter: str, seed: str, path: Path | None, told: str = "") -> dict[str, str]:
     """What a verdict depends on: the file, the secret number, and how the chapter is judged."""
     parts = [EXERCISES / chapter / "answers.py", EXERCISES / chapter / f"{chapter}.ipynb"]
     parts += sorted(p for p in Path(__file__).parent.glob("*.py") if p.stem not in OURS)
     rules = hashlib.sha256("".join(map(sha256, parts)).encode()).hexdigest()
-    file = sha256(path) if path else told
+    file = sha256_of_submission(path) if path else told
     return {"file": file, "secret": mark_of(chapter, seed), "rules": rules}
 
 
@@ -110,8 +122,13 @@ def read(text: str) -> Result:
     """One result from its text; anything else raises ValueError, KeyError or TypeError."""
     kept: dict[str, Any] = json.loads(text)
     verdict = kept["verdict"] | {"marks": tuple(TaskMark(**m) for m in kept["verdict"]["marks"])}
+    handed = of_json(kept["handed"]) if "handed" in kept else UNREAD  # kept by an older version
     return Result(
-        Student(**kept["student"]), Verdict(**verdict), str(kept["file"]), dict(kept["made_from"])
+        Student(**kept["student"]),
+        Verdict(**verdict),
+        str(kept["file"]),
+        dict(kept["made_from"]),
+        handed,
     )
 
 
