@@ -71,8 +71,7 @@ formgrader: $(READY) ## mark written answers by hand, in the browser
 
 feedback: $(READY) ## CHAPTER=ch02: the report again, a page for each student, grading/grades.csv
 	@$(PY) -m notebooks.exercises.grading.report "$(CHAPTER)"
-	@$(VENV)/bin/nbgrader generate_feedback "$(CHAPTER)" --force --log-level=WARN
-	@$(PY) -m notebooks.exercises.grading.report --pages "$(CHAPTER)"
+	@$(PY) -m notebooks.exercises.grading.pages "$(CHAPTER)"
 
 solution: $(READY) ## CHAPTER=ch02: the solved notebook, run, into grading/solutions/
 	@$(PY) -m notebooks.exercises.grading.solution "$(CHAPTER)"

@@ -33,7 +33,6 @@ from notebooks.exercises.grading.tasks import Task, load_tasks
 
 ByHand = Mapping[str, Mapping[str, CellMark]]
 RIGHT, OTHER = "right", "wrong in a way that has no name"
-SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.IGNORECASE | re.DOTALL)
 BEGIN = "=+-@\t\r"  # a spreadsheet would take these for a formula
 LONGEST_FIRST = 650  # characters
 STYLE = """
@@ -359,15 +358,6 @@ def write_grades(course: Path) -> Path:
     return course / "grades.csv"
 
 
-def quiet(course: Path, chapter: str) -> int:
-    """Take every script out of the feedback pages: they load formulas' fonts from the network."""
-    pages = sorted((course / "feedback").glob(f"*/{chapter}/{chapter}.html"))
-    for path in pages:
-        text = path.read_text(encoding="utf-8")
-        path.write_text(SCRIPT.sub("", text), encoding="utf-8")
-    return len(pages)
-
-
 def write(course: Path, chapter: str, graded: Sequence[Result], by_hand: ByHand) -> list[Path]:
     """report.txt, report.html and marks.csv in the chapter's folder."""
     folder = course / chapter
@@ -398,7 +388,4 @@ def main(chapter: str, course: Path = results.COURSE) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--pages"]:  # after nbgrader made them
-        print(f"written: {quiet(results.COURSE, sys.argv[2])} pages in {results.COURSE}/feedback")
-    else:
-        sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))

@@ -19,6 +19,8 @@ OURS = {
     "results",
     "gradebook",
     "report",
+    "pages",
+    "homes",
     "grade",
     "release",
     "solution",
