@@ -24,7 +24,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help lab playground check test test-browser demo refresh vectors exercises locomo bench site verify-ollama anew \
-  release grade formgrader feedback solution
+  release collect grade formgrader feedback solution
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -61,6 +61,9 @@ exercises: ## copy the exercises into work/; a file that is there is never overw
 
 release: $(READY) ## pack the course for students: no answers, searched for leaks first
 	@$(PY) -m notebooks.exercises.grading.release
+
+collect: $(READY) ## on a hub: CHAPTER=ch02 HOMES=/home [FILE= INTO=], each notebook with its owner's rights
+	@$(PY) -m notebooks.exercises.grading.homes
 
 grade: $(READY) ## grade a class: CHAPTER=ch02 SUBMISSIONS=folder [STUDENTS= AGAIN= JOBS=], SEED exported
 	@$(PY) -m notebooks.exercises.grading.grade

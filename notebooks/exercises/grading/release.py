@@ -28,7 +28,9 @@ BARRED = {"answers.py", "grading", "tests", "private", "work", ".git", ".venv", 
 SHORTEST_LINE = 25  # a shorter line of a solution may be anybody's
 COPIED = 3
 PLACEHOLDER = "*Write your answer here.*"
-TEACHERS = "check|test|test-browser|refresh|release|grade|formgrader|feedback|solution|bench|site"
+TEACHERS = (
+    "check|test|test-browser|refresh|release|collect|grade|formgrader|feedback|solution|bench|site"
+)
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
