@@ -4,9 +4,10 @@ import dataclasses
 import json
 import shutil
 
+import nbformat
 import pytest
 
-from notebooks.exercises.grading import grade, results, sandbox
+from notebooks.exercises.grading import grade, reading, report, results, sandbox
 from notebooks.exercises.grading.collect import (
     CollectError,
     Student,
@@ -16,9 +17,11 @@ from notebooks.exercises.grading.collect import (
     plain,
     read_class,
 )
+from notebooks.exercises.grading.gradebook import CellMark, booked, gradebook, shown_path
 from notebooks.exercises.grading.judge import TaskMark, Verdict
+from notebooks.exercises.grading.reading import ReadingStopped
 from notebooks.exercises.grading.tasks import load_tasks
-from tests.exercises.made_class import notebook, save
+from tests.exercises.made_class import WRITTEN, notebook, save
 
 CHAPTER, SEED = "ch02", "a secret of these tests"
 
@@ -382,6 +385,129 @@ def test_progress_is_one_plain_line_a_student(handed, tmp_path):
     assert lines[0] == "ch02: 5 to judge, 0 as judged before, 0 missing"
     assert lines[1].startswith("[  1/5] anna") and "graded" in lines[1] and "12 of 12" in lines[1]
     assert len(lines) == 6 and all(line.isprintable() for line in lines)
+
+
+# --- one student's file, and all others ----------------------------------------------------------
+def old_format(book):
+    return json.dumps(nbformat.convert(book, 3)).encode()
+
+
+def with_plots(book):
+    png = nbformat.v4.new_output("display_data", data={"image/png": "iVBORw0K" * 1_500_000})
+    book.cells.append(nbformat.v4.new_code_cell("", outputs=[png]))
+    return nbformat.writes(book).encode()
+
+
+def with_empty_lines(book):
+    book.cells.append(nbformat.v4.new_code_cell("x=1" + "\n" * 20_000))
+    return nbformat.writes(book).encode()
+
+
+def test_one_file_of_any_kind_costs_nobody_a_mark_and_no_answer_is_a_0_unseen(tmp_path):
+    folder, course = tmp_path / "handed", tmp_path / "course"
+    made = {
+        "anna": lambda book: nbformat.writes(book).encode(),
+        "lines": with_empty_lines,
+        "old": old_format,
+        "plots": with_plots,
+        "deep": lambda _: b"[" * 100_000,
+        "number": lambda _: b'{"cells": ' + b"9" * 100_000 + b"}",
+        "cells": lambda _: b'{"cells": [{}' + b", {}" * 100_000 + b"]}",
+        "text": lambda _: b'{"cells": [{"cell_type": "markdown", "source": {}}]}',
+    }
+    folder.mkdir()
+    for name, make in made.items():
+        (folder / f"{name}.ipynb").write_bytes(make(notebook(CHAPTER, {}, "Mine.")))
+    save(folder / "untouched.ipynb", notebook(CHAPTER, {}))
+    graded = run(folder, course, FakeJudge())
+    said = []
+    grade.publish(CHAPTER, graded, course, say=said.append)
+    marks = booked(course, CHAPTER)
+    points = sum(task.points for task in load_tasks(CHAPTER))
+    for row in report.rows(CHAPTER, list(graded.values()), marks):
+        written = marks[row.key][WRITTEN]
+        assert sum(row.points) == points, row.key
+        if row.key == "untouched":
+            assert written == CellMark(0.0, 3.0, False) and row.known == f"{points}"
+        else:
+            assert written == CellMark(0.0, 3.0, True) and row.known == "", row.key
+    page = (course / CHAPTER / "report.html").read_text(encoding="utf-8")
+    for name in made:
+        shown = shown_path(course, CHAPTER, name).read_text(encoding="utf-8")
+        if name in ("anna", "lines", "old", "plots"):
+            assert "Mine." in shown and not graded[name].verdict.note, name
+        else:
+            assert f"{name}: graded. the written answer waits: " in page
+            assert "the written answer waits: " in shown and "Mine." not in shown
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_could_not_be_read_yet_is_read_the_next_time(handed, tmp_path, monkeypatch, jobs):
+    right = reading.read
+
+    def stops(path, *more):
+        if path.name.startswith("bea"):
+            raise ReadingStopped("reading it took more than 120 s")
+        return right(path, *more)
+
+    monkeypatch.setattr(reading, "read", stops)
+    first = run(handed, tmp_path / "c", FakeJudge(), jobs=jobs)
+    assert first["bea"].verdict.note == "the written answer waits: reading it took more than 120 s"
+    assert first["anna"].handed.answers == {WRITTEN: "I am anna."}
+    monkeypatch.undo()
+    judge = FakeJudge()
+    again = run(handed, tmp_path / "c", judge)
+    assert judge.seen == ["bea"] and again["bea"].handed.answers == {WRITTEN: "I am bea_ch02."}
+
+
+def test_a_result_of_an_older_version_keeps_the_marks_that_were_given(handed, tmp_path):
+    """Its text was not kept: nothing says that it changed, as long as nobody judges it again."""
+    course, (anna, *_) = tmp_path / "c", run(handed, tmp_path / "c", FakeJudge()).values()
+    grade.publish(CHAPTER, {"anna": anna}, course, say=lambda _: None)
+    path = course / CHAPTER / "verdicts" / "anna.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    del kept["handed"]
+    old = results.read(json.dumps(kept))
+    assert old.handed == reading.UNREAD and old.verdict == anna.verdict
+    with gradebook(course) as book:
+        book.find_grade(WRITTEN, CHAPTER, CHAPTER, "anna").manual_score = 2.0
+        book.db.commit()
+    said = []
+    grade.publish(CHAPTER, {"anna": old}, course, say=said.append)
+    assert booked(course, CHAPTER)["anna"][WRITTEN].score == 2.0
+    assert not [line for line in said if "withdrawn" in line]
+
+
+def test_no_more_of_a_file_is_read_than_the_judge_would(tmp_path):
+    with (tmp_path / "a.ipynb").open("wb") as file:
+        file.truncate(10**12)
+    assert results.made_from(CHAPTER, SEED, tmp_path / "a.ipynb")["file"] == ""
+
+
+def test_a_folder_that_is_too_full_or_too_deep_is_that_student_s_line(tmp_path, monkeypatch):
+    save(tmp_path / "anna" / "ch02.ipynb", notebook(CHAPTER, {}))
+    deep, made = tmp_path / "deep", []
+    for _ in range(1200):
+        deep.mkdir()
+        made.append(deep)
+        deep = deep / "d"
+    for n in range(2000):
+        (tmp_path / "deep" / f"{n}.txt").touch()
+    try:
+        found = collected(tmp_path)
+        assert (found["deep"].status, found["deep"].note) == (
+            "unreadable",
+            "no notebook in the folder",
+        )
+        monkeypatch.setattr("notebooks.exercises.grading.collect.MOST_FILES", 3000)
+        found = collected(tmp_path)
+    finally:
+        for n in range(2000):
+            (tmp_path / "deep" / f"{n}.txt").unlink()
+        for path in reversed(made):
+            path.rmdir()
+    assert found["deep"].note == "more than 3000 files in the folder"
+    assert found["anna"].path and not found["anna"].status
 
 
 # --- the command ---------------------------------------------------------------------------------

@@ -60,10 +60,10 @@ def read(path: Path, chapter: str, sha256: str = "") -> Handed:
         return Handed(unread=getattr(error, "strerror", None) or str(error))
     if sha256 and hashlib.sha256(data).hexdigest() != sha256:
         raise ReadingStopped("the file changed after it was judged")
-    command = [sys.executable, "-X", "utf8", "-m", "notebooks.exercises.grading.reading", chapter]
+    command = [sys.executable, "-m", "notebooks.exercises.grading.reading"]
     try:
         done = subprocess.run(
-            command,
+            [*command, chapter, str(MEMORY_MB)],
             input=data,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -85,9 +85,14 @@ def of_json(kept: Mapping[str, Any]) -> Handed:
 
 def main() -> None:
     """The process of its own: a notebook's bytes in, `Handed` as JSON out."""
+    chapter, megabytes = sys.argv[1:]
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MB << 20, most))
-    json.dump(asdict(handed_in(sys.stdin.buffer.read(), sys.argv[1])), sys.stdout)
+    resource.setrlimit(resource.RLIMIT_AS, (int(megabytes) << 20, most))
+    try:
+        handed = handed_in(sys.stdin.buffer.read(), chapter)
+    except MemoryError:
+        handed = Handed(unread=f"reading it takes more than {megabytes} MB of memory")
+    json.dump(asdict(handed), sys.stdout)
 
 
 def handed_in(data: bytes, chapter: str) -> Handed:
@@ -98,8 +103,6 @@ def handed_in(data: bytes, chapter: str) -> Handed:
         theirs = cells_of(data)
     except Unreadable as error:
         return Handed(unread=str(error))
-    except MemoryError:
-        return Handed(unread=f"reading it takes more than {MEMORY_MB} MB")
     known = {cell["source"].strip() for cell in ours} | {""}
     theirs = [cell for cell in theirs if cell["source"].strip() not in known]
     answers, shown = {}, set()
