@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -466,6 +467,15 @@ def test_the_table_of_grades_knows_a_0_from_what_nobody_knows(published):
         nothing = grade.nothing_right(CHAPTER, Student("x", "X"), status, "")
         (row,) = report.rows(CHAPTER, [Result(Student("x", "X"), nothing, "", {})], {})
         assert row.known == ""
+
+
+@pytest.mark.slow
+def test_a_page_that_nbgrader_cannot_make_costs_no_other(published, tmp_path):
+    course = shutil.copytree(published[0], tmp_path / "course")
+    shown_path(course, CHAPTER, "anna").write_text("no notebook", encoding="utf-8")
+    (line,) = pages.make(course, CHAPTER)
+    assert line == "anna: no page (nbgrader ended with code 1)"
+    assert {p.parts[-3] for p in course.glob("feedback/*/*/*.html")} == {"bea", published[1]}
 
 
 @pytest.mark.slow
