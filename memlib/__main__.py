@@ -261,7 +261,8 @@ def _evaluate_parser() -> _Parser:
         "--k",
         type=_ks,
         default=list(KS),
-        help=f"how many cards count, default {ks}; the methods are compared at the last one",
+        help=f"how many cards count, default {ks}; the methods are compared at the last one"
+        " that leaves out a card",
     )
     parser.add_argument("--csv", type=Path, help="write the recall of every question into this")
     return parser

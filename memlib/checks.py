@@ -41,13 +41,15 @@ def numbers(
     ndim: int | None = None,
     missing: bool = False,
     infinite: bool = False,
+    absent: bool = False,
     like: object = None,
 ) -> Floats:
     """Return `values` as float64, or raise ValueError with the argument, row and value at fault.
 
     low, high  inclusive bounds; ndim  wanted number of dimensions; missing  lets NaN through;
-    infinite  lets plus infinity through; like  the argument that `values` goes with row by row:
-    if both are pandas, their indexes must be the same.
+    infinite  lets plus infinity through, absent  minus infinity, the score of what was not found;
+    like  the argument that `values` goes with row by row: if both are pandas, their indexes must
+    be the same.
 
     >>> numbers("hours", [0, 26], low=0)
     array([ 0., 26.])
@@ -70,7 +72,8 @@ def numbers(
         return array
     if not missing:
         _refuse(name, array, np.isnan(array), "must be a number")
-    _refuse(name, array, (array == -np.inf) if infinite else np.isinf(array), "must be finite")
+    let = (infinite & (array == np.inf)) | (absent & (array == -np.inf))
+    _refuse(name, array, np.isinf(array) & ~let, "must be finite")
     _refuse(name, array, array < low, f"must be at least {low:g}")
     _refuse(name, array, array > high, f"must be at most {high:g}")
     return array

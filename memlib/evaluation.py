@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from memlib.checks import Floats, numbers, same_length
 from memlib.ranking import INJECTED, _count, rank_order
 
 DRAWS = 10_000  # bootstrap resamples
+DIGITS = 12  # of a score; the last bits of a sum are no difference
 
 
 def sit_exam(
@@ -82,6 +84,38 @@ def evidence_recall(order: ArrayLike, evidence: Collection[int], top_k: int) -> 
         raise ValueError(f"top_k is {top_k!r}: must be 1 or more")
     first = np.asarray(order)[:top_k].tolist()
     return len(wanted.intersection(first)) / len(wanted)
+
+
+def expected_recall(scores: ArrayLike, evidence: Collection[int], top_k: int) -> float:
+    """`evidence_recall` where no tie is decided: its mean over all orders of equal scores.
+
+    recall@k = Σ over the evidence of min(1, max(0, (k − larger) / equal)) / |evidence|
+    larger: cards that score more; equal: cards that score the same, with the card itself
+
+    scores    shape (n,), compared to 12 decimals; −inf is a card that was not found, at any k
+    evidence  row numbers of the cards that hold the answer, at least one
+    top_k     1 or more
+    returns   in [0, 1]
+    Raises ValueError for no evidence, a row that is none, a top_k below 1, a score that is NaN.
+    Source: McSherry and Najork 2008, Computing Information Retrieval Performance Measures
+    Efficiently in the Presence of Tied Scores.
+
+    >>> expected_recall([0.9, 0.2, 0.2, -np.inf], {1, 3}, top_k=2)  # one of two places, or never
+    0.25
+    """
+    values = numbers("scores", scores, ndim=1, absent=True).round(DIGITS)
+    wanted, k = set(evidence), _count("top_k", top_k)
+    if not wanted:
+        raise ValueError("evidence is empty: a question without evidence has no recall")
+    for row in wanted:
+        if not 0 <= row < len(values):
+            raise ValueError(f"evidence holds row {row!r}: there are {len(values)} scores")
+    shares = []
+    for score in values[list(wanted)]:
+        left = k - int((values > score).sum())
+        found = score > -np.inf and left > 0
+        shares.append(min(1.0, left / int((values == score).sum())) if found else 0.0)
+    return fsum(shares) / len(wanted)
 
 
 class Difference(NamedTuple):

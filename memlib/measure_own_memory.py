@@ -8,9 +8,20 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
+from memlib.bm25 import stem
 from memlib.checks import Floats
+from memlib.entity_boost import names_in
 from memlib.importance import from_rating
-from memlib.own_memory import BASELINE, FEWEST, KS, leaderboard, questions_needed, recalls, scorer
+from memlib.own_memory import (
+    BASELINE,
+    FEWEST,
+    KS,
+    leaderboard,
+    questions_needed,
+    recalls,
+    scorer,
+    words,
+)
 from memlib.recency import age_hours
 from memlib.show import tables
 from memlib.sources.cards import (
@@ -29,6 +40,7 @@ from memlib.sources.progress import progress_bar, watched
 WIDTH = 100  # letters of a line
 FEW = 30  # with fewer questions the intervals are wide
 POINTS = 2.0  # the difference that one wants to see
+EMPTY = "empty"  # the verdict on a method that tells no two cards apart
 
 
 def evaluation(
@@ -43,7 +55,7 @@ def evaluation(
 
     cards_file, questions_file  both, or neither: then the course's own
     now   when every question is asked; None is the current time, or the course's
-    ks    how many cards count; the methods are compared at the last one
+    ks    how many cards count; the methods are compared at the last one, if it leaves out a card
     csv   where the recall of every question is written; None is nowhere
     Raises CardError or another ValueError whose one line says which file or option is wrong.
     """
@@ -66,42 +78,69 @@ def evaluation(
     score = scorer(texts, rows, held, hours, matters, pinned)
     ids = [f"question {id!r}" for id in exam.index]
     vectors = dict(zip(asked, embed_named(embedder, ids, asked, "query"), strict=True))
+    compared = _compared(ks, len(cards))
+    ks = ks if compared in ks else (compared, *ks)
+    flat: list[set[str]] = []  # question by question: methods by which all cards are equal
+    unmatched: list[bool] = []  # and whether it has no word that stands on a card
     with progress_bar(len(exam), watched(), what="ranking", unit="question") as count:
 
         def put(question: str) -> dict[str, Floats]:
             scores = score(question, vectors[question])
+            flat.append({m for m, x in scores.items() if (x == x[0]).all()})
+            unmatched.append(bool(np.isneginf(scores["BM25"]).all()))
             count(1)
             return scores
 
         found = recalls(exam, cards.index, put, ks)
     if csv:
         _write(csv, exam, found)
-    last = ks[-1]
-    board, needed = leaderboard(found[last]), _needed(found[last])
+    empty = set.intersection(*flat) - {BASELINE} if len(cards) > 1 else set()
+    board, needed = leaderboard(found[compared]), _needed(found[compared])
+    board["verdict"] = board["verdict"].mask(board.index.isin(empty), EMPTY)
+    needed |= dict.fromkeys(empty)
     told = [
         *_told(board, needed, len(exam)),
         f"Limits: {_limits(embedder, [*asked, *texts], texts)}",
     ]
+    notes = [*_silent(held, hours, matters), *_unread([*asked, *texts]), *_unsaid(unmatched)]
+    if any(held) and not any(names_in(question, set().union(*held)) for question in asked):
+        notes.append("no question has a name that a card lists: names move nothing")
     clock = "" if now or not own else " (the current time; --now sets another)"
     lines = [
         f"{_many(exam, 'question')} ({files[1].name}) to {_many(cards, 'card')} ({files[0].name})",
         f"    embedder: {embedder.id}",
         f"    now: {time.isoformat()}{clock}",
-        *(f"    note: {note}" for note in _silent(held, hours, matters)),
+        *(f"    note: {note}" for note in notes),
         "",
         "(a) Recall: how many of the wanted cards are among the first k, in percent",
         "",
         _recall_table(found, board.index),
         "",
-        f"(b) At k = {last}, beside {BASELINE}: difference in points and its 95% interval,",
+        f"(b) At k = {compared}, beside {BASELINE}: difference in points and its 95% interval,",
         "    how many questions were answered better, equally well and worse",
-        *(["    (only at the last k: put yours last, as in --k 1,10,3)"] if len(ks) > 1 else []),
+        *_why(ks, compared, len(cards)),
         "",
         _board_table(board, needed),
         "",
         *(fill(paragraph, WIDTH) for paragraph in told),
     ]
     return "\n".join(lines)
+
+
+def _compared(ks: Sequence[int], cards: int) -> int:
+    """The k at which methods can differ: the last, else the largest that leaves out a card."""
+    if ks[-1] < cards:
+        return ks[-1]
+    given, usual = ([k for k in some if k < cards] for some in (ks, KS))
+    return max(given or usual, default=ks[-1])
+
+
+def _why(ks: Sequence[int], compared: int, cards: int) -> list[str]:
+    if cards == 1:
+        return ["    (there is one card: whatever finds a card finds this one)"]
+    if compared != ks[-1]:
+        return [f"    (not at k = {ks[-1]}: it takes in the whole store, {cards:,} cards)"]
+    return ["    (only at the last k: put yours last, as in --k 1,10,3)"] if len(ks) > 1 else []
 
 
 def _check_wanted(files: Sequence[Path], cards: pd.DataFrame, exam: pd.DataFrame) -> None:
@@ -146,7 +185,7 @@ def _board_table(board: pd.DataFrame, needed: Mapping[str, int | None]) -> str:
 
 
 def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int) -> list[str]:
-    others = board[board["verdict"] != "baseline"]
+    others = board[~board["verdict"].isin(["baseline", EMPTY])]
     noise = others.loc[others["verdict"] == "within noise", "difference"].abs()
     told = [
         f"Better or worse: the interval leaves out 0, and {FEWEST} questions or more differ."
@@ -154,6 +193,11 @@ def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int)
         + (f", up to {noise.max():.1f} points." if len(noise) else ".")
         + " With many methods, about one in twenty leaves out 0 by chance alone."
     ]
+    if empty := list(board.index[board["verdict"] == EMPTY]):
+        told.append(
+            f"Empty: no question has a card that scores above another: {', '.join(empty)}."
+            " What matched nothing is not found; what is equal is counted as chance would find it."
+        )
     known = {name: n for name, n in needed.items() if n}
     if known:
         few, many = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
@@ -162,10 +206,10 @@ def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int)
             f" (two-sided 5%, power 80%), from {known[few]:,} ({few}) to {known[many]:,} ({many})."
             f" You have {questions:,}. The fewer of them differ, the rougher this guess."
         )
-    if len(known) < len(others):
+    if len(known) < len(board) - 1:
         told.append(
-            "A - under needed: no question is answered differently, or there is only one question,"
-            " so no number can be told."
+            "A - under needed: no question is answered differently, or there is only one question"
+            f"{', or the method is empty' if empty else ''}, so no number can be told."
         )
     if questions < FEW:
         told.append(
@@ -182,6 +226,25 @@ def _silent(held: Sequence[set[str]], hours: Floats, matters: Floats) -> list[st
         "no card lists entities: names move nothing": not any(held),
     }
     return [note for note, silent in parts.items() if silent]
+
+
+def _unread(texts: Sequence[str]) -> list[str]:
+    """In how many texts BM25 reads words that the English stemmer leaves out."""
+    n = sum(words(text) != stem(text) for text in texts)
+    said = f"stem is English: what it leaves out of {n:,} of {len(texts):,} texts is cut by unicode"
+    return [said] if n else []
+
+
+def _unsaid(unmatched: Sequence[bool]) -> list[str]:
+    """For how many questions BM25 is an empty signal."""
+    n, of = sum(unmatched), len(unmatched)
+    if n == of:
+        return ["no question shares a word with a card: BM25 finds nothing and moves nothing"]
+    return (
+        [f"{n:,} of {of:,} questions share no word with a card: BM25 finds nothing there"]
+        if n
+        else []
+    )
 
 
 def _limits(embedder: Embedder, every: Sequence[str], texts: Sequence[str]) -> str:

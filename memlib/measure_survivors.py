@@ -30,6 +30,7 @@ from memlib.leaderboard import (
 )
 from memlib.measure_locomo import SPLITS, as_csv, write
 from memlib.own_memory import leaderboard, recalls, scorer
+from memlib.ranking import rank_order
 from memlib.recency import age_hours
 from memlib.sources.cards import COURSE_NOW, load_cards, load_exam, names_on
 from memlib.sources.data import data_path
@@ -256,6 +257,7 @@ def _milliseconds(call: Callable[[], object]) -> float:
 def measure_superseded(embedder: Embedder) -> pd.DataFrame:
     """Ways of scoring cards, on facts that change: a leaderboard a third, beside similarity alone.
 
+    Equal scores go by id here, as LoCoMo's go in turn order.
     returns  third, k, method, then the columns of `own_memory.leaderboard`
     """
     cards = load_cards(data_path("superseded_cards.csv"))
@@ -270,7 +272,11 @@ def measure_superseded(embedder: Embedder) -> pd.DataFrame:
     )
     asked = list(exam["question"])
     vectors = dict(zip(asked, embedder.embed(asked, role="query"), strict=True))
-    found = recalls(exam, cards.index, lambda text: score(text, vectors[text]), CARD_KS)
+
+    def placed(question: str) -> dict[str, Floats]:
+        return {m: _by_id(x, cards.index) for m, x in score(question, vectors[question]).items()}
+
+    found = recalls(exam, cards.index, placed, CARD_KS)
     parts = []
     for third in (*dict.fromkeys(exam["third"]), ALL):
         rows = exam.index if third == ALL else exam.index[exam["third"] == third]
@@ -279,6 +285,13 @@ def measure_superseded(embedder: Embedder) -> pd.DataFrame:
             parts.append(board.assign(third=third, k=k, n=len(rows)))
     whole = pd.concat(parts, ignore_index=True)
     return whole[["third", "k", *[name for name in whole if name not in ("third", "k")]]]
+
+
+def _by_id(scores: Floats, ids: pd.Index) -> Floats:
+    """The same order, each score below the one before; what was not found goes last."""
+    places = np.empty(len(scores))
+    places[rank_order(scores.clip(min=-1e9), ids)] = -np.arange(len(scores), dtype=np.float64)
+    return places
 
 
 def main() -> int:

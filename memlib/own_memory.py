@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from math import ceil
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from memlib.bm25 import BM25, stem
+from memlib.bm25 import BM25, regex, stem, unicode
 from memlib.checks import Floats, card_ids, numbers, same_length
 from memlib.entity_boost import entity_boost, names_in
-from memlib.evaluation import evidence_recall, paired_bootstrap
+from memlib.evaluation import expected_recall, paired_bootstrap
 from memlib.fusion import WEIGHTS, reciprocal_rank_fusion, weighted_sum
-from memlib.ranking import _count, rank_order, three_part_score
+from memlib.ranking import _count, three_part_score
 from memlib.recency import DECAY_PER_HOUR, half_life_days, recency_by_half_life
 from memlib.similarity import cosine_of_units
 
@@ -25,6 +26,25 @@ LOCOMO_WEIGHTS = {"dense": 0.5, "bm25": 0.4, "entity": 0.1}  # chosen on LoCoMo'
 FEWEST = 6  # fewer questions that differ prove nothing: all one way, a sign test's p is 0.06
 Z_TEST, Z_POWER = 1.96, 0.84  # two-sided 5%, power 80%
 ROUNDING = 1e-9
+DIGITS = 9  # of a signal: cards that are alike score alike, whatever row they are in
+
+
+def words(text: str) -> list[str]:
+    """What BM25 reads of a text: `stem`, which is English, and by `unicode` what it leaves out.
+
+    tokens = stem(text), then the tokens of unicode(text) that are not ASCII and hold no letter
+    a-z and no digit 0-9; where both are none, all of unicode(text)
+
+    text     any str
+    returns  tokens; of a text in plain ASCII those of `stem`, unless it has stop words alone
+    Source: this course.
+
+    >>> words("The cats"), words("Кот спит, iPhone"), words("Who is it?")
+    (['cat'], ['iphon', 'кот', 'спит'], ['who', 'is', 'it'])
+    """
+    every = unicode(text)
+    foreign = [token for token in every if not token.isascii() and not regex(token)]
+    return stem(text) + foreign or every
 
 
 def card_methods(
@@ -37,8 +57,9 @@ def card_methods(
 ) -> dict[str, Floats]:
     """Score every card for one question in each way that this course tells of.
 
-    Sums add parts that are min-max normalised over all cards given. A ranking that is fused holds
-    the cards whose BM25 (or whose boost by names) is above 0; similarity holds every card.
+    Sums add parts that are min-max normalised over all cards given. A ranking by BM25 (or by
+    names), alone or fused, holds the cards that score above 0: what matched nothing is not found.
+    Similarity and age rank every card.
 
     dense       shape (n,), cosine with the question
     bm25        shape (n,), 0 or more (the lucene variant)
@@ -46,7 +67,8 @@ def card_methods(
     hours       shape (n,), since last access (since creation if never), 0 or more
     importance  shape (n,), in [0, 1]
     pinned      True where recency stays 1
-    returns     name -> scores, each shape (n,), higher is better; always the same names
+    returns     name -> scores, each shape (n,), higher is better, −inf for a card that is not
+                found; always the same names
     Raises ValueError for lengths that differ, a value out of range or not finite.
     Source: *Scoring beyond similarity*, Three parts of one score, A weighted sum and Reciprocal
     rank fusion; the half-lives and 0.5/0.4/0.1 are this course's.
@@ -60,7 +82,7 @@ def card_methods(
         "bm25": numbers("bm25", bm25, low=0, ndim=1, like=dense),
         "entity": numbers("entity", entity, low=0, high=1, ndim=1, like=dense),
     }
-    similar, words, named = signals.values()
+    similar, said, named = signals.values()
     age = numbers("hours", hours, low=0, ndim=1, like=dense)
     matters = numbers("importance", importance, low=0, high=1, ndim=1, like=dense)
     same_length(**signals, hours=age, importance=matters)
@@ -74,11 +96,11 @@ def card_methods(
         return weighted_sum(parts, {"dense": 1, "recency": weight})
 
     park = fresh(PUBLISHED_DAYS)
-    lists, held = [similar, words, named], [None, words > 0, named > 0]
+    lists, held = [similar, said, named], [None, said > 0, named > 0]
     return {
         "newest first": -age,
         BASELINE: similar,
-        "BM25": words,
+        "BM25": np.where(said > 0, said, -np.inf),
         **{f"similarity + recency, {_days(days)}": both(days, 1) for days in HALF_LIVES},
         f"similarity + {FAINT} recency, {_days(FAINT_DAYS)}": both(FAINT_DAYS, FAINT),
         "three parts, equal weights": three_part_score(similar, park, matters).total,
@@ -102,7 +124,7 @@ def scorer(
 ) -> Callable[[str, NDArray[np.float32]], dict[str, Floats]]:
     """Index the cards once; then score them for a question and its vector in every way.
 
-    texts       n texts, cut into stems for BM25 (lucene)
+    texts       n texts, cut by `words` for BM25 (lucene)
     vectors     shape (n, d), the texts' embeddings, unit length
     names       n collections of names that stand on the cards; none at all moves nothing
     hours, importance, pinned  as in `card_methods`
@@ -124,13 +146,16 @@ def scorer(
     lengths = np.linalg.norm(numbers("vectors", vectors, ndim=2), axis=1)
     for row in np.flatnonzero(np.abs(lengths - 1) > 1e-3):
         raise ValueError(f"vectors[{row}] has length {lengths[row]:g}: must be a unit vector")
-    index = BM25([stem(text) for text in texts], variant="lucene")
-    known = {name: None for card in names for name in card}
+    index = BM25([words(text) for text in texts], variant="lucene")
+    known = sorted({name for card in names for name in card})
+    units: Any = np.asarray(vectors, dtype=np.float64)  # sums of float32 differ by row
 
     def score(question: str, vector: NDArray[np.float32]) -> dict[str, Floats]:
-        similar, words = cosine_of_units(vector, vectors), index.scores(stem(question))
-        boost = entity_boost(names_in(question, known), names)
-        return card_methods(similar, words, boost, hours, importance, pinned)
+        asked: Any = np.asarray(vector, dtype=np.float64)
+        similar = cosine_of_units(asked, units).round(DIGITS)
+        said = index.scores(words(question)).round(DIGITS)
+        boost = entity_boost(names_in(question, known), names).round(DIGITS)
+        return card_methods(similar, said, boost, hours, importance, pinned)
 
     return score
 
@@ -143,7 +168,8 @@ def recalls(
 ) -> dict[int, pd.DataFrame]:
     """Put every question to every method and count the wanted cards among the first k.
 
-    recall@k = |wanted ∩ first k| / |wanted|; equal scores go by id, as in `rank_order`
+    recall@k = |wanted ∩ first k| / |wanted|, as `expected_recall` counts it: what ids are called
+    or which row a card is in decides nothing
 
     exam     indexed by id, with the columns question and wanted (card ids; twice counts once)
     ids      the n cards' ids
@@ -151,7 +177,7 @@ def recalls(
     ks       one or more whole numbers, 1 or more; more than n is n
     returns  k -> DataFrame of questions × methods, each in [0, 1]; any rows of it are a group
     Raises ValueError for no questions, a wanted card that is not among the ids, methods that
-    differ from question to question, or what `rank_order` refuses.
+    differ from question to question, a score that is not a number, lengths that differ.
     Source: *Scoring beyond similarity*, What the lab found (evidence recall).
 
     >>> exam = pd.DataFrame({"question": ["cat?"], "wanted": [("miso", "toy")]}, index=["q1"])
@@ -172,9 +198,9 @@ def recalls(
         first = scores.keys() if first is None else first
         if list(scores) != list(first):
             raise ValueError(f"exam {name}: scored by {list(scores)}, before by {list(first)}")
-        orders = {m: rank_order(values, cards, max(depths)) for m, values in scores.items()}
+        checked = {m: _scores(values, cards) for m, values in scores.items()}
         for k, rows in found.items():
-            rows.append({m: evidence_recall(row, evidence, k) for m, row in orders.items()})
+            rows.append({m: expected_recall(x, evidence, k) for m, x in checked.items()})
     return {k: pd.DataFrame(rows, index=exam.index) for k, rows in found.items()}
 
 
@@ -255,6 +281,12 @@ def _rows(name: Hashable, wanted: Collection[str], where: Mapping[str, int]) -> 
         if card not in where:
             raise ValueError(f"exam {name} wants {card!r}: no card has that id")
     return {where[card] for card in wanted}
+
+
+def _scores(values: ArrayLike, cards: pd.Index) -> Floats:
+    scores = numbers("scores", values, ndim=1, absent=True, like=cards)
+    same_length(scores=scores, ids=cards)
+    return scores
 
 
 def _pins(pinned: ArrayLike, like: object, n: int) -> None:

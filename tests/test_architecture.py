@@ -34,7 +34,7 @@ LONGEST = {  # all others 150 lines
     "sources.server": 220,  # an address, a client, and a line for all that either does
     "sources.store": 390,  # every change that a card can undergo
     "__main__": 290,  # two commands, each option checked; what may go wrong while printing
-    "measure_own_memory": 220,  # two tables, what they prove, and what they cannot
+    "measure_own_memory": 290,  # two tables, what they prove, and what they cannot
     "recency": 160,  # two forms, their inverses, and every refusal of a time
     "show.tables": 160,
     "show.widgets.parts": 170,  # controls, panel, table and bars: what every widget shares
@@ -48,9 +48,9 @@ LONGEST = {  # all others 150 lines
     "forgetting": 340,  # deleting and reviewing, each with its weights
     "ranking": 250,
     "librarian": 330,  # search, sweep and review share one table of features and one store
-    "evaluation": 200,
-    "own_memory": 280,  # fourteen ways of scoring, their recalls, their differences
-    "measure_survivors": 320,  # six tables, and those on changing facts
+    "evaluation": 210,
+    "own_memory": 310,  # fourteen ways of scoring, their recalls, their differences
+    "measure_survivors": 330,  # six tables, and those on changing facts
     "sources.dialogue": 180,
     "sources.extraction": 220,  # prompts, schema, and every refusal of a reply
     "sources.suspicion": 210,  # what a conversation may order, what a fact may not hold

@@ -24,6 +24,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: numbers("query", [INF, 1]), "query[0] is inf: must be finite"),
     (lambda: numbers("query", [1, -INF]), "query[1] is -inf: must be finite"),
     (lambda: numbers("ttl", [1, -INF], infinite=True), "ttl[1] is -inf: must be finite"),
+    (lambda: numbers("score", [-INF, INF], absent=True), "score[1] is inf: must be finite"),
+    (lambda: numbers("score", [-INF, NAN], absent=True), "score[1] is nan: must be a number"),
     (lambda: numbers("rating", [NAN, INF], missing=True), "rating[1] is inf: must be finite"),
     (lambda: numbers("m", [[1, 2], [3, NAN]]), "m[1, 1] is nan: must be a number"),
     (lambda: numbers("m", [[1, 2], [-3, 4]], low=0), "m[1, 0] is -3.0: must be at least 0"),
@@ -95,6 +97,8 @@ def test_bounds_are_inclusive_and_the_first_row_outside_is_named(
 def test_missing_and_infinite_get_through_only_where_asked() -> None:
     assert np.isnan(numbers("rating", [NAN, 3], missing=True)[0])
     assert numbers("half_life_days", [INF], infinite=True).tolist() == [INF]
+    assert numbers("score", [1, -INF], absent=True).tolist() == [1, -INF]
+    assert numbers("x", [INF, -INF], infinite=True, absent=True).tolist() == [INF, -INF]
     assert numbers("rating", [1, 10], low=1, high=10).tolist() == [1, 10]
     assert numbers("pinned", [True, False]).tolist() == [1, 0]
     assert numbers("hours", []).shape == (0,)

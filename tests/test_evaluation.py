@@ -13,6 +13,7 @@ from memlib.evaluation import (
     DRAWS,
     Difference,
     evidence_recall,
+    expected_recall,
     paired_bootstrap,
     resample,
     signs_by_group,
@@ -130,6 +131,48 @@ def test_recall_agrees_with_the_oracle_and_never_falls_with_k(
     assert found == slow.evidence_recall(order, list(evidence), top_k)
     assert 0 <= found <= evidence_recall(order, evidence, top_k + 1) <= 1
     assert evidence_recall(order, evidence, 8) == 1
+
+
+# Recall where scores are equal
+
+
+def test_a_tie_across_the_cut_counts_by_its_chance() -> None:
+    scores = [0.9, 0.5, 0.5, 0.5, -np.inf]
+    found = [expected_recall(scores, {1}, k) for k in (1, 2, 3, 4, 5)]
+    assert found == pytest.approx([0, 1 / 3, 2 / 3, 1, 1])
+    assert expected_recall(scores, [0, 1, 1], 2) == pytest.approx((1 + 1 / 3) / 2)
+    assert expected_recall([0.1 + 0.2, 0.3], {0}, 1) == 0.5  # a sum's last bit decides nothing
+
+
+def test_what_was_not_found_is_not_found_at_any_k() -> None:
+    for k in (1, 2, 9):
+        assert expected_recall([-np.inf, -np.inf], {0, 1}, k) == 0
+        assert expected_recall([-np.inf, 0.0], {0, 1}, k) == 0.5
+
+
+levels = st.lists(st.sampled_from([-np.inf, 0.0, 0.25, 1.0]), min_size=1, max_size=6)
+
+
+@given(levels, st.integers(1, 7), st.data())
+def test_expected_recall_is_the_mean_over_all_orders(
+    scores: list[float], top_k: int, data: st.DataObject
+) -> None:
+    rows = st.integers(0, len(scores) - 1)
+    evidence = data.draw(st.lists(rows, min_size=1, max_size=4))
+    found = expected_recall(scores, evidence, top_k)
+    assert found == pytest.approx(slow.expected_recall(scores, evidence, top_k), abs=1e-12)
+    assert 0 <= found <= expected_recall(scores, evidence, top_k + 1) <= 1
+    order = data.draw(st.permutations(range(len(scores))))
+    moved = [order.index(row) for row in evidence]
+    assert expected_recall([scores[row] for row in order], moved, top_k) == found
+
+
+@given(st.permutations(range(8)), st.sets(st.integers(0, 7), min_size=1), st.integers(1, 9))
+def test_without_equal_scores_it_is_the_recall(
+    scores: list[int], evidence: set[int], top_k: int
+) -> None:
+    order = np.argsort(scores)[::-1]
+    assert expected_recall(scores, evidence, top_k) == evidence_recall(order, evidence, top_k)
 
 
 # The paired bootstrap
@@ -269,6 +312,15 @@ REFUSED: list[tuple[Call, str]] = [
         "evidence is empty: a question without evidence has no recall",
     ),
     (lambda: evidence_recall([0], [0], 0), "top_k is 0: must be 1 or more"),
+    (
+        lambda: expected_recall([1], [], 1),
+        "evidence is empty: a question without evidence has no recall",
+    ),
+    (lambda: expected_recall([1, 2], [0, 2], 1), "evidence holds row 2: there are 2 scores"),
+    (lambda: expected_recall([1], [-1], 1), "evidence holds row -1: there are 1 scores"),
+    (lambda: expected_recall([1, NAN], [0], 1), "scores[1] is nan: must be a number"),
+    (lambda: expected_recall([float("inf")], [0], 1), "scores[0] is inf: must be finite"),
+    (lambda: expected_recall([1], [0], 0), "top_k is 0: must be a whole number, 1 or more"),
     (lambda: paired_bootstrap([], []), "first is empty: there is no question to compare"),
     (lambda: paired_bootstrap([1], [1, 2]), "lengths differ: first 1, second 2"),
     (lambda: paired_bootstrap([1, NAN], [1, 2]), "first[1] is nan: must be a number"),

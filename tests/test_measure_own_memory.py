@@ -88,18 +88,17 @@ def test_both_tables_hold_what_the_package_measures(capsys: Capture) -> None:
 def test_questions_by_hand(capsys: Capture, tmp_path: Path) -> None:
     """Thirty questions; each names its card's word, so that all but the newest find it."""
     asked = [f"q{n},What about the {t}?,{t}" for n, t in enumerate((*THINGS, *THINGS[:10]))]
-    text = out(capsys, *memory(tmp_path, *asked), "--k", "1,20")
+    text = out(capsys, *memory(tmp_path, *asked), "--k", "1,20,19")
     assert "30 questions (asked.csv) to 20 cards (own.csv)" in text
     assert "    now: 2025-06-01T10:00:00+00:00\n" in text
     found = rows(text, "a")
-    assert found["similarity alone"] == found["BM25"] == ["100.0", "100.0"]
-    assert found["newest first"] == ["3.3", "100.0"]
+    assert found["similarity alone"] == found["BM25"] == ["100.0"] * 3
+    assert found["newest first"] == ["3.3", "100.0", "93.3"]
     assert "note: all ratings are equal, or none is given: importance moves nothing\n" in text
     assert "note: no card lists entities: names move nothing\n" in text
     assert "one age" not in text
     assert "Fewer than 30" not in text
-    assert "here 14 of 14 differences, up to 0.0 points." in " ".join(text.split())
-    assert "Needed" not in text  # at k = 20 nothing differs
+    assert "here 14 of 14 differences, up to 6.7 points." in " ".join(text.split())
     first = out(capsys, *memory(tmp_path, *asked), "--k", "1")
     assert rows(first, "b")["newest first"][1:2] == ["-96.7"]
     assert rows(first, "b")["newest first"][-1] == "worse"
@@ -216,7 +215,7 @@ def test_the_last_k_and_the_dash_are_explained_where_they_stand(
     capsys: Capture, tmp_path: Path
 ) -> None:
     options = memory(tmp_path, *(f"q{n},The {t}?,{t}" for n, t in enumerate(THINGS)))
-    one, two = (out(capsys, *options, "--k", k) for k in ("1", "1,20"))
+    one, two = (out(capsys, *options, "--k", k) for k in ("1", "20,1"))
     last = "    (only at the last k: put yours last, as in --k 1,10,3)\n\n"
     assert last not in one and f"equally well and worse\n{last}" in two
     told = "A - under needed: no question is answered differently"
@@ -305,3 +304,114 @@ def test_a_server_gives_the_bundled_models_leaderboard(capsys: Capture) -> None:
     assert tables == expected.split("Limits: ")[0].replace(Bundled.id, "ollama:nomic-embed-text")
     assert "refused by the server" in " ".join(limits.split())
     assert len(server.texts) == len(load_cards()) + len(load_exam())
+
+
+# --- signals that are empty, and a k that takes in everything --------------------------------
+
+NOUNS = (
+    *("кот", "пёс", "дом", "сад", "врач", "кофе", "паспорт", "сестра", "аренда", "отпуск"),
+    *("доктор", "школа", "пекарня", "налог", "поезд", "море", "лес", "книга", "стол", "мост"),
+    *("рояль", "шкаф", "окно", "ключ"),
+)
+SEVEN = (
+    *("Miso is a cat.", "Rent is due on Friday.", "Sam plays the piano.", "Nina moved to Paris."),
+    *("The passport expires in June.", "Coffee keeps me awake.", "Grandma bakes bread."),
+)
+FEW_WORDS = ("Which pet is here?", "Who is musical?", "Where does she live?", "Does Grandma cook?")
+
+
+def renamed(
+    folder: Path, texts: tuple[str, ...], asked: dict[str, int], ids: list[str], rows: list[int]
+) -> list[str]:
+    """Options for these cards in this order of rows, called by these ids; question -> its card."""
+    days = [f"2025-05-{1 + i:02}T10:00Z" for i in range(len(texts))]
+    cards = tuple(f"{ids[i]},{texts[i]},{days[i]}" for i in rows)
+    questions = [f"q{n},{q},{ids[i]}" for n, (q, i) in enumerate(asked.items())]
+    return memory(folder, *questions, cards=cards)
+
+
+RUSSIAN = tuple(f"Сегодня {noun} был рядом." for noun in NOUNS)
+ASKED_RUSSIAN = {f"Где {noun}?": i for i, noun in enumerate(NOUNS[:10])}
+ASKED_SEVEN = dict(zip(FEW_WORDS, (0, 2, 3, 6), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("texts", "asked"), [(RUSSIAN, ASKED_RUSSIAN), (SEVEN, ASKED_SEVEN)], ids=["24", "7"]
+)
+def test_how_ids_are_spelt_and_rows_stand_changes_no_figure(
+    capsys: Capture, tmp_path: Path, texts: tuple[str, ...], asked: dict[str, int]
+) -> None:
+    n = len(texts)
+    rising, rows = [f"c{i:02}" for i in range(n)], list(range(n))
+    first = out(capsys, *renamed(tmp_path, texts, asked, rising, rows))
+    mixed = [f"{7919 * i % 97:02}x{i}" for i in range(n)]
+    for ids, order in [(rising[::-1], rows), (rising, rows[::-1]), (mixed, rows[3:] + rows[:3])]:
+        assert out(capsys, *renamed(tmp_path, texts, asked, ids, order)) == first
+
+
+def test_a_text_of_which_the_stemmer_leaves_nothing_is_cut_by_unicode(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    ids = [f"c{i:02}" for i in range(24)]
+    options = renamed(tmp_path, RUSSIAN, ASKED_RUSSIAN, ids, list(range(24)))
+    text = out(capsys, *options, "--k", "1,3,10")
+    assert rows(text, "a")["BM25"] == ["100.0"] * 3
+    said = "note: stem is English: what it leaves out of 34 of 34 texts is cut by unicode\n"
+    assert said in text
+    plain = out(capsys, *memory(tmp_path, "q1,The cat?,cat"))
+    assert "unicode" not in plain and "share no word" not in plain
+
+
+def test_a_signal_that_matches_nothing_is_said_to_be_empty(capsys: Capture, tmp_path: Path) -> None:
+    ids = [f"c{i}" for i in range(7)]
+    asked = {f"Zebra {i}?": i for i in range(7)}
+    text = out(capsys, *renamed(tmp_path, SEVEN, asked, ids, list(range(7))))
+    assert "note: no question shares a word with a card: BM25 finds nothing and moves" in text
+    assert rows(text, "a")["BM25"] == ["0.0"] * 4
+    assert rows(text, "b")["BM25"][-2:] == ["-", "empty"]
+    assert "worse" not in [row[-1] for m, row in rows(text, "b").items() if m == "BM25"]
+    told = " ".join(text.split())
+    assert "Empty: no question has a card that scores above another: BM25. What matched" in told
+    assert " of 13 differences" in told and "(BM25)" not in told
+
+
+def test_how_many_questions_find_no_word_is_told(capsys: Capture, tmp_path: Path) -> None:
+    ids = [f"c{i}" for i in range(7)]
+    text = out(capsys, *renamed(tmp_path, SEVEN, ASKED_SEVEN, ids, list(range(7))))
+    assert "note: 3 of 4 questions share no word with a card: BM25 finds nothing there\n" in text
+    assert rows(text, "a")["BM25"] == ["25.0"] * 4  # the fourth, and no card by chance
+    assert "empty" not in rows(text, "b")["BM25"]
+
+
+def test_cards_of_one_age_are_found_by_chance_and_names_that_nobody_asks_for_are_told(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    cards = tuple(f"{n}{i},{n} walks.,{TIME},{n}:person" for i, n in enumerate(("Ana", "Bo") * 5))
+    header = "id,text,created_at,entities"
+    options = memory(tmp_path, "q1,Where was I?,Ana0", cards=cards, header=header)
+    text = out(capsys, *options, "--k", "1,5")
+    assert rows(text, "a")["newest first"] == ["10.0", "50.0"]
+    assert rows(text, "b")["newest first"][-1] == "empty"
+    assert "note: no question has a name that a card lists: names move nothing\n" in text
+    options = memory(tmp_path, "q1,Where was Ana?,Ana0", cards=cards, header=header)
+    assert "names move nothing" not in out(capsys, *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "compared", "columns", "said"),
+    [
+        ([], 5, 4, "    (not at k = 10: it takes in the whole store, 7 cards)\n"),
+        (["--k", "2,7"], 2, 2, "    (not at k = 7: it takes in the whole store, 7 cards)\n"),
+        (["--k", "4,9,2,8"], 4, 4, "    (not at k = 8: it takes in the whole store, 7 cards)\n"),
+        (["--k", "7"], 5, 2, "    (not at k = 7: it takes in the whole store, 7 cards)\n"),
+        (["--k", "7,6"], 6, 2, "    (only at the last k: put yours last, as in --k 1,10,3)\n"),
+    ],
+)
+def test_a_k_that_takes_in_the_whole_store_compares_nothing(
+    capsys: Capture, tmp_path: Path, options: list[str], compared: int, columns: int, said: str
+) -> None:
+    ids = [f"c{i}" for i in range(7)]
+    own = renamed(tmp_path, SEVEN, ASKED_SEVEN, ids, list(range(7)))
+    text = out(capsys, *own, *options)
+    assert f"(b) At k = {compared}, beside" in text and said in text
+    assert len(rows(text, "a")["BM25"]) == columns

@@ -2,8 +2,8 @@
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from itertools import product
-from math import ceil
+from itertools import permutations, product
+from math import ceil, inf
 from random import Random
 from statistics import fmean
 
@@ -11,6 +11,16 @@ from statistics import fmean
 def evidence_recall(order: Sequence[int], evidence: Sequence[int], top_k: int) -> float:
     hits = [row for row in set(evidence) if row in list(order)[:top_k]]
     return len(hits) / len(set(evidence))
+
+
+def expected_recall(scores: Sequence[float], evidence: Sequence[int], top_k: int) -> float:
+    """The mean over every order in which the cards can be given; sorting is stable."""
+    wanted, hits, orders = set(evidence), 0, 0
+    for rows in permutations(range(len(scores))):
+        first = sorted(rows, key=lambda row: -scores[row])[:top_k]
+        hits += sum(row in first and scores[row] > -inf for row in wanted)
+        orders += 1
+    return float(Fraction(hits, orders * len(wanted)))
 
 
 def percentile(values: Sequence[float], percent: float) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist, stdev
 
 from tests.oracles import evaluation, fusion, ranking, recency
@@ -44,7 +44,7 @@ def methods(
     return {
         "newest first": [-h for h in hours],
         "similarity alone": list(dense),
-        "BM25": list(words),
+        "BM25": [x if x > 0 else -inf for x in words],
         **{f"similarity + recency, {label}": scores for label, scores in recent},
         "similarity + 0.1 recency, 30 days": with_recency(30.0, 0.1),
         "three parts, equal weights": three(1, 1, 1),
@@ -57,8 +57,7 @@ def methods(
 
 
 def recall(scores: Sequence[float], ids: Sequence[str], wanted: Sequence[str], k: int) -> float:
-    order = ranking.rank_order(scores, ids)
-    return evaluation.evidence_recall(order, [list(ids).index(name) for name in wanted], k)
+    return evaluation.expected_recall(scores, [list(ids).index(name) for name in wanted], k)
 
 
 def leaders(

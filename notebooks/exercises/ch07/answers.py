@@ -9,7 +9,10 @@ from notebooks.exercises.grading.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.fusion": (),
-    "memlib.evaluation": ("evidence_recall", "paired_bootstrap", "resample"),
+    "memlib.evaluation": (
+        *("evidence_recall", "expected_recall"),
+        *("paired_bootstrap", "resample"),
+    ),
     "memlib.experiment": ("evidence_ranks", "grid_scores", "rrf_scores", "measure_recalls"),
     "memlib.leaderboard": ("recall", "total"),
     "memlib.own_memory": ("recalls",),
@@ -24,6 +27,7 @@ ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call
     "rrf_points": ("memlib.fusion:reciprocal_rank_fusion", "memlib.experiment:rrf_scores"),
     "evidence_recall": (
         "memlib.evaluation:evidence_recall",
+        "memlib.evaluation:expected_recall",
         "memlib.experiment:evidence_ranks",
         "memlib.experiment:measure_recalls",
         "memlib.leaderboard:recall",

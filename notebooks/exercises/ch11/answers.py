@@ -8,7 +8,10 @@ from collections import Counter, defaultdict
 from notebooks.exercises.grading.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
-    "memlib.evaluation": ("evidence_recall", "paired_bootstrap", "resample", "signs_by_group"),
+    "memlib.evaluation": (
+        *("evidence_recall", "expected_recall"),
+        *("paired_bootstrap", "resample", "signs_by_group"),
+    ),
     "memlib.experiment": ("evidence_ranks", "measure_recalls"),
     "memlib.leaderboard": ("leave_one_out", "recall"),
     "memlib.own_memory": ("recalls", "leaderboard", "questions_needed"),
@@ -16,6 +19,7 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "recalls": (
         "memlib.evaluation:evidence_recall",
+        "memlib.evaluation:expected_recall",
         "memlib.experiment:evidence_ranks",
         "memlib.experiment:measure_recalls",
         "memlib.leaderboard:recall",
