@@ -1,5 +1,7 @@
 # Two commands do everything: `make lab` opens the course, `make test` checks it.
 PYTHON ?= python3
+# more Pythons to check with: make check PYTHONS="python3.12 python3.13"; each gets a .venv-3.NN
+PYTHONS ?=
 override VENV := .venv
 PY := $(VENV)/bin/python
 override READY := $(VENV)/.ready
@@ -35,11 +37,11 @@ lab: $(READY) exercises ## set up if needed, copy the exercises into work/, open
 playground: $(READY) ## compare two configurations on your own memories, as a plain page in the browser
 	JUPYTER_PATH=$(CURDIR)/notebooks $(VENV)/bin/voila $(VOILA_FLAGS) $(PLAYGROUND_FLAGS) notebooks/playground.ipynb
 
-check: $(READY) ## lint, types, units, doctests, every notebook cell by cell, widgets (about two minutes)
-	$(PY) tests/stages.py check
+check: $(READY) ## lint, types, units, doctests, every notebook cell by cell, widgets [PYTHONS=]
+	$(PY) -m tests.stages check $(PYTHONS)
 
-test: $(READY) ## check, and everything else that this machine allows
-	$(PY) tests/stages.py test
+test: $(READY) ## check, and everything else that this machine allows [PYTHONS=]
+	$(PY) -m tests.stages test $(PYTHONS)
 
 test-browser: $(READY) ## every notebook and the playground in a real browser (Debian's chromium)
 	$(PY) -m pytest tests/browser -m slow

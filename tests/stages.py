@@ -4,26 +4,39 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from tests.pythons import about, folder
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/*.ipynb"))
 EXERCISES = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/exercises/ch*/ch*.ipynb"))
 PYTEST = [sys.executable, "-m", "pytest"]
-NBVAL = [
-    *(*PYTEST, "--nbval", "--nbval-cell-timeout=60", "-p", "no:cacheprovider"),
-    *("--override-ini=filterwarnings=", "--override-ini=addopts="),
-]
+ALIKE = ("lint", "format")  # ruff does not ask which Python starts it
 
-CHECK = {
-    "lint": [sys.executable, "-m", "ruff", "check", "."],
-    "format": [sys.executable, "-m", "ruff", "format", "--check", "."],
-    "types": [sys.executable, "-m", "mypy"],
-    "doctests": [*PYTEST, "--doctest-modules", "memlib"],
-    "units": [*PYTEST, "tests", "-m", "not slow"],
-    "notebooks": [*NBVAL, *CHAPTERS],
-    "exercise notebooks": [*NBVAL, *EXERCISES],
-}
+Stages = dict[str, list[str]]
+
+
+def check(python: str) -> Stages:
+    """What `make check` runs, with one Python."""
+    pytest = [python, "-m", "pytest"]
+    nbval = [
+        *(*pytest, "--nbval", "--nbval-cell-timeout=60", "-p", "no:cacheprovider"),
+        *("--override-ini=filterwarnings=", "--override-ini=addopts="),
+    ]
+    return {
+        "lint": [python, "-m", "ruff", "check", "."],
+        "format": [python, "-m", "ruff", "format", "--check", "."],
+        "types": [python, "-m", "mypy"],
+        "doctests": [*pytest, "--doctest-modules", "memlib"],
+        "units": [*pytest, "tests", "-m", "not slow"],
+        "notebooks": [*nbval, *CHAPTERS],
+        "exercise notebooks": [*nbval, *EXERCISES],
+    }
+
+
+CHECK = check(sys.executable)
 TEST = CHECK | {
     "install": [*PYTEST, "tests/test_install.py", "-m", "slow"],
     "alone and offline": [*PYTEST, "tests/notebooks", "-m", "slow"],
@@ -38,23 +51,59 @@ TEST = CHECK | {
 }
 
 
-def main(which: str) -> int:
+def other_pythons(names: Sequence[str]) -> tuple[Stages, list[str]]:
+    """The stages of each other Python, and one line for each that this machine does not have."""
+    stages: Stages = {}
+    absent = [] if names else ["other Pythons: not applicable, PYTHONS= names none"]
+    for name in names:
+        here = about(name)
+        if here is None:
+            absent.append(f"{name}: not applicable, this machine has no such Python")
+            continue
+        version = here.partition(" ")[0]
+        told = f"Python {version}" if version else name
+        stages[f"{told}: set up"] = [sys.executable, "-m", "tests.pythons", name]
+        if version:
+            own = check(str(folder(version) / "bin" / "python"))
+            stages |= {f"{told}: {stage}": own[stage] for stage in own if stage not in ALIKE}
+    return stages, absent
+
+
+def code_of(command: Sequence[str]) -> int:
+    """The exit code of a command; 127, as in a shell, if there is no such program."""
+    try:
+        environment = os.environ | {"PYTHONUTF8": "1"}
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    except FileNotFoundError:
+        return 127
+
+
+def run(stages: Mapping[str, Sequence[str]], absent: Sequence[str]) -> int:
     """Run every stage, also after a failure; the exit code is 1 if any failed."""
-    stages = CHECK if which == "check" else TEST
     results = []
     for name, command in stages.items():
         print(f"\n=== {name}: {' '.join(command[1:])[:150]}", flush=True)
         begin = time.monotonic()
-        environment = os.environ | {"PYTHONUTF8": "1"}
-        code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+        code = code_of(command)
         results.append((name, time.monotonic() - begin, code))
-    print("\nstage               seconds  result")
+    wide = max(map(len, stages), default=0)
+    print(f"\n{'stage':<{wide}}  seconds  result")
     for name, seconds, code in results:
-        print(f"{name:<18} {seconds:8.1f}  {'green' if code == 0 else f'FAILED ({code})'}")
+        print(f"{name:<{wide}} {seconds:8.1f}  {'green' if code == 0 else f'FAILED ({code})'}")
+    for line in absent:
+        print(line)
     failed = sum(code != 0 for _, _, code in results)
     print(f"{len(results) - failed} passed, {failed} failed")
     return int(failed > 0)
 
 
+def main(which: str, *pythons: str) -> int:
+    """`check` or `test`, then the names of other Pythons to check with."""
+    stages, absent = other_pythons(pythons)
+    if which == "check":
+        return run(CHECK | stages, absent if pythons else [])
+    return run(TEST | stages, absent)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -70,7 +70,7 @@ EXTRAS = (  # what `pip install .` does not bring
 OWN_FOLDERS = ("oracles", "notebooks", "exercises", "widgets", "browser", "benchmarks", "site")
 CROSS_CUTTING = (
     *("test_architecture.py", "test_tests.py", "test_hazards.py", "test_published_figures.py"),
-    *("test_install.py", "test_anti_vacuity.py", "test_conftest.py"),
+    *("test_install.py", "test_anti_vacuity.py", "test_conftest.py", "test_stages.py"),
     "show/widgets/test_drive.py",
 )
 
