@@ -151,25 +151,30 @@ def paired_bootstrap(
         raise ValueError("first is empty: there is no question to compare")
     if draws < 1:
         raise ValueError(f"draws is {draws!r}: must be 1 or more")
-    means = resample(n, draws, seed) @ (b - a)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Difference(float(np.mean(b - a)), float(low), float(high))
+    with np.errstate(over="ignore"):  # told as an error, not as a warning
+        gaps = numbers("difference", b - a)
+    places = int(np.frexp(np.abs(gaps).max())[1]) + n.bit_length() - 53
+    whole = np.rint(np.ldexp(gaps, -places))  # so small that no sum of n of them is ever rounded
+    sums = resample(n, draws, seed) @ whole
+    found = np.array([whole.sum(), *np.percentile(sums, [2.5, 97.5])]) / n
+    found[np.abs(found) <= 1] = 0.0  # what rounding to whole numbers may have made of 0
+    return Difference(*np.ldexp(found, places).tolist())
 
 
 @lru_cache(maxsize=4)
 def resample(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
-    """Weights of n questions in each bootstrap draw: each row adds up to 1.
+    """How often each of n questions is in each bootstrap draw: each row adds up to n.
 
-    returns  shape (draws, n); `resample(n) @ differences` gives the draws' means
+    returns  shape (draws, n), whole numbers; `resample(n) @ differences / n` gives the draws' means
     Source: Efron and Tibshirani 1993: drawing with replacement is a multinomial count.
 
     >>> resample(4, draws=2).sum(axis=1)
-    array([1., 1.])
+    array([4., 4.])
     """
     rng = np.random.default_rng(seed)
-    weights: Floats = rng.multinomial(n, np.full(n, 1 / n), size=draws) / n
-    weights.setflags(write=False)  # every caller is given the same array
-    return weights
+    counts: Floats = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float64)
+    counts.setflags(write=False)  # every caller is given the same array
+    return counts
 
 
 def signs_by_group(

@@ -41,6 +41,21 @@ def bootstrap(
     return fmean(gaps), percentile(means, 2.5), percentile(means, 97.5)
 
 
+def interval(counts: Sequence[Sequence[int]], gaps: Sequence[Fraction]) -> list[Fraction]:
+    """The ends of the interval in fractions: nothing is rounded, whatever is added first."""
+    means = [
+        sum((c * g for c, g in zip(row, gaps, strict=True)), Fraction(0)) / len(gaps)
+        for row in counts
+    ]
+    ordered, ends = sorted(means), []
+    for percent in (Fraction(5, 2), Fraction(195, 2)):
+        place = percent / 100 * (len(ordered) - 1)
+        below = int(place)
+        above = min(below + 1, len(ordered) - 1)
+        ends.append(ordered[below] + (place - below) * (ordered[above] - ordered[below]))
+    return ends
+
+
 def every_resample(gaps: Sequence[float]) -> tuple[float, float]:
     """The interval's ends, were each of the n to the n resamples drawn equally often."""
     means = sorted(fmean(drawn) for drawn in product(gaps, repeat=len(gaps)))
