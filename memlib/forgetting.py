@@ -168,7 +168,7 @@ def duplicate_ratio(
         rows = order[start : start + BLOCK]
         alike = units[rows] @ units[order[: start + len(rows)]].T
         above = np.arange(alike.shape[1]) < start + np.arange(len(rows))[:, None]
-        ratio[rows] = np.where(above, alike, 0).max(axis=1).clip(0, 1)
+        ratio[rows] = np.where(above, alike, 0).max(axis=1).round(12).clip(0, 1)
     return ratio
 
 

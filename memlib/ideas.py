@@ -29,7 +29,7 @@ from memlib.signals import (
     speaker_match,
     time_words,
 )
-from memlib.similarity import cosine_of_units
+from memlib.similarity import cosine_of_units, dots
 from memlib.sources.dialogue import Conversation, Question, turn_text
 from memlib.strength import biased_cosine, strength_of_vector
 
@@ -149,7 +149,7 @@ def _first_search(ready: Prepared, question: str, vector: Vectors) -> Floats:
 
 def _feedback_vectors(ready: Prepared, question: str, vector: Vectors) -> Floats:
     first = _first_search(ready, question, vector)
-    return ready.turns @ feedback_query(vector, ready.turns, first)
+    return dots(ready.turns, feedback_query(vector, ready.turns, first))
 
 
 def _feedback_words(ready: Prepared, question: str, vector: Vectors) -> Floats:

@@ -23,7 +23,7 @@ from memlib.ranking import (
 )
 from memlib.recency import HALF_LIFE_DAYS, age_hours, recency_by_half_life
 from memlib.relevance import RelevanceWeights, question_tags, relevance, tag_match, title_hit
-from memlib.similarity import cosine_of_units
+from memlib.similarity import cosine_of_units, dots
 from memlib.sources.server import canonical
 
 CANDIDATES_DENSE, CANDIDATES_WORDS = 50, 50  # Formulas, section 8: N_e and N_k
@@ -210,7 +210,7 @@ class Librarian:
             above = left & forgetting.outranks(
                 table["importance"].to_numpy(), age, table.index, row
             )
-            alike = max(0.0, *(vectors[above] @ vectors[row])) if above.any() else 0.0
+            alike = max(0.0, *dots(vectors[above], vectors[row])) if above.any() else 0.0
             card["score"] += rules.forget.duplicate * (min(alike, 1.0) - card["dup_ratio"])
             pin, kind, days = before["pinned"].iloc[row], card["kind"], age[row]
             judged = forgetting.retention([card["score"]], [days], [kind], [pin], rules.policy)[0]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memlib.checks import Floats, card_ids, finite_fields, numbers, same_length
 from memlib.normalization import min_max
+from memlib.similarity import dots
 
 INJECTED = 3  # *Scoring beyond similarity*, table (c): the top three go into the prompt
 MMR_LAMBDA = 0.8  # Formulas, section 6
@@ -194,7 +195,7 @@ def pick_diverse(
     at: list[tuple[float, float]] = []
     for _ in range(min(_count("top_k", top_k), len(base))):
         if rows:
-            penalty = np.maximum(penalty, (units @ units[rows[-1]]).clip(0, 1))
+            penalty = np.maximum(penalty, dots(units, units[rows[-1]]).clip(0, 1))
         punished = base - cost * penalty if diversity == "penalty" else base
         worth = (lam * base - (1 - lam) * penalty if diversity == "mmr" else punished)[left]
         best = min(left[worth == worth.max()].tolist(), key=text.__getitem__)

@@ -186,7 +186,7 @@ def hubness(vectors: ArrayLike, neighbours: int = NEIGHBOURS) -> Floats:
     alike = units @ units.T
     np.fill_diagonal(alike, -np.inf)
     near: Floats = np.sort(alike, axis=1)[:, max(1, n - neighbours) :].mean(axis=1)
-    return near.clip(-1.0, 1.0)
+    return near.round(12).clip(-1.0, 1.0)  # copies are alike, whatever `@` adds up first
 
 
 def date_match(question: str, times: Sequence[datetime | None]) -> Floats:

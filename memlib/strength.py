@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memlib.checks import Floats, numbers
+from memlib.similarity import dots
 
 ALPHA, BETA = 0.5, 0.5  # *Enhanced Retrieval*, Proposal
 
@@ -61,7 +62,7 @@ def biased_cosine(
         raise ValueError("query is a zero vector: it has no direction")
     for row in np.flatnonzero(long_a == 0):
         raise ValueError(f"memories[{row}] is a zero vector: it has no direction")
-    dot = a @ b + eps_a * b.sum() + eps_b * a.sum(axis=1) + len(b) * eps_a * eps_b
+    dot = dots(a, b) + eps_a * b.sum() + eps_b * a.sum(axis=1) + len(b) * eps_a * eps_b
     return numbers("biased cosine", dot / (long_a * long_b))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memlib.similarity import cosine, cosine_of_units, euclidean
+from memlib.similarity import cosine, cosine_of_units, dots, euclidean
 from tests.oracles import similarity as oracle
 
 DIM = 4
@@ -38,6 +38,23 @@ def test_cosine_of_units_by_hand() -> None:
     memories = np.array([[0.6, 0.8], [-1, 0], [0, 1]], dtype=np.float32)
     found = cosine_of_units(np.array([1, 0], dtype=np.float32), memories)
     assert found == pytest.approx([0.6, -1, 0], abs=1e-7)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 13, 60, 208, 1000])
+@pytest.mark.parametrize("d", [2, 9, 384])
+def test_copies_of_a_card_have_one_score_wherever_they_stand(n: int, d: int) -> None:
+    rng = np.random.default_rng(n * d)
+    card, question = units(rng.normal(size=(2, d)))
+    assert len(set(cosine(question, np.tile(card, (n, 1))).tolist())) == 1
+    small = np.float32(np.tile(card, (n, 1)))
+    assert len(set(cosine_of_units(np.float32(question), small).tolist())) == 1
+
+
+def test_dot_products_are_those_of_the_matrix_product() -> None:
+    rng = np.random.default_rng(5)
+    matrix, vector = rng.normal(size=(20, 384)), rng.normal(size=384)
+    assert dots(matrix, vector) == pytest.approx((matrix @ vector).tolist(), abs=1e-12)
+    assert dots(np.float32(matrix), np.float32(vector)).dtype == np.float32
 
 
 def test_no_memories_give_no_scores() -> None:

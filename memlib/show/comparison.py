@@ -22,7 +22,7 @@ from memlib.recency import (
     recency_by_half_life,
 )
 from memlib.show.configuration import NORMALIZERS, Settings
-from memlib.similarity import cosine_of_units
+from memlib.similarity import cosine_of_units, dots
 from memlib.sources.cards import names_on
 
 MATCHING = ("names", "bm25")  # in RRF their lists hold only the cards that they match
@@ -87,7 +87,7 @@ class Prepared:
         why = np.full(len(score), LATER, dtype=object)
         why[rows] = [PICKED if s >= low else f"{BELOW} {low:g}" for s in at]
         for row in order[:top_k][~listed[order[:top_k]]]:  # first by S, yet passed over
-            near = self.vectors[rows] @ self.vectors[row]
+            near = dots(self.vectors[rows], self.vectors[row])
             twin = self.cards.index[rows[int(near.argmax())]]
             why[row] = f"too much like {twin} ({near.max():.2f})"
         places = np.concatenate([rows, order[~listed[order]]])
