@@ -9,6 +9,7 @@ from matplotlib.patches import FancyBboxPatch
 from PIL import Image
 
 from memlib.show import course_map, plots
+from tests.notebooks.pictures import alike
 
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "notebooks" / "images" / "course.png"
@@ -61,7 +62,7 @@ def test_the_stored_picture_and_the_readme_are_up_to_date() -> None:
     assert f"![{sentence}](notebooks/images/course.png)" in readme
 
 
-def test_drawn_twice_the_picture_has_the_same_bytes(tmp_path: Path) -> None:
+def test_drawn_twice_it_is_the_same_picture(tmp_path: Path) -> None:
     course_map.save(tmp_path / "one.png")
     course_map.save(tmp_path / "two.png")
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+    assert alike((tmp_path / "one.png").read_bytes(), (tmp_path / "two.png").read_bytes())
