@@ -29,10 +29,8 @@ def note(base: Database, *texts: str) -> None:
 
 
 def notes(path: Path) -> list[str]:
-    base = opened(path)
-    found = [row["text"] for row in base.rows("SELECT text FROM note ORDER BY text")]
-    base.close()
-    return found
+    with closing(opened(path)) as base:
+        return [row["text"] for row in base.rows("SELECT text FROM note ORDER BY text")]
 
 
 def check_refused(path: Path, said: str) -> None:
@@ -181,37 +179,39 @@ def test_a_name_that_sqlite_would_read_otherwise_is_a_name(
 def test_a_change_that_is_broken_off_leaves_nothing(
     tmp_path: Path, error: type[BaseException]
 ) -> None:
-    base = opened(tmp_path / "notes.db")
-    note(base, "tea")
-    with pytest.raises(error), base.transaction():
-        base.run("INSERT INTO note VALUES ('half')")
-        raise error
-    with pytest.raises(StoreError, match=r"notes\.db: UNIQUE constraint failed"):
-        note(base, "jam", "tea")
-    assert notes(tmp_path / "notes.db") == ["tea"]
-    note(base, "jam")
+    with closing(opened(tmp_path / "notes.db")) as base:
+        note(base, "tea")
+        with pytest.raises(error), base.transaction():
+            base.run("INSERT INTO note VALUES ('half')")
+            raise error
+        with pytest.raises(StoreError, match=r"notes\.db: UNIQUE constraint failed"):
+            note(base, "jam", "tea")
+        assert notes(tmp_path / "notes.db") == ["tea"]
+        note(base, "jam")
     assert notes(tmp_path / "notes.db") == ["jam", "tea"]
 
 
 def test_a_reading_transaction_sees_one_state(tmp_path: Path) -> None:
-    one, two = opened(tmp_path / "notes.db"), opened(tmp_path / "notes.db")
-    note(one, "tea")
-    with one.transaction("DEFERRED"):
-        assert one.value("SELECT count(*) FROM note") == 1
-        note(two, "jam")
-        assert one.value("SELECT count(*) FROM note") == 1
-    assert one.value("SELECT count(*) FROM note") == 2
+    path = tmp_path / "notes.db"
+    with closing(opened(path)) as one, closing(opened(path)) as two:
+        note(one, "tea")
+        with one.transaction("DEFERRED"):
+            assert one.value("SELECT count(*) FROM note") == 1
+            note(two, "jam")
+            assert one.value("SELECT count(*) FROM note") == 1
+        assert one.value("SELECT count(*) FROM note") == 2
 
 
 def test_locked_for_longer_than_the_time_out(tmp_path: Path) -> None:
-    one, two = opened(tmp_path / "notes.db"), opened(tmp_path / "notes.db", timeout_seconds=0.05)
-    with one.transaction():
-        one.run("INSERT INTO note VALUES ('tea')")
-        with pytest.raises(StoreError, match=r"^notes\.db: locked by another program for longer"):
-            note(two, "jam")
-        assert two.value("SELECT count(*) FROM note") == 0  # reading is never locked
-    note(two, "jam")
-    assert notes(tmp_path / "notes.db") == ["jam", "tea"]
+    path = tmp_path / "notes.db"
+    with closing(opened(path)) as one, closing(opened(path, timeout_seconds=0.05)) as two:
+        with one.transaction():
+            one.run("INSERT INTO note VALUES ('tea')")
+            with pytest.raises(StoreError, match=r"^notes\.db: locked by another program for lo"):
+                note(two, "jam")
+            assert two.value("SELECT count(*) FROM note") == 0  # reading is never locked
+        note(two, "jam")
+    assert notes(path) == ["jam", "tea"]
 
 
 def test_a_closed_file_says_so(tmp_path: Path) -> None:
