@@ -125,6 +125,66 @@ def test_a_call_that_never_ends_or_dies_costs_its_own_task_alone(graded):
     assert verdict.marks[1].note == "a call of the function ended the process"
 
 
+# A cell that ends the kernel, or prints for ever
+
+
+SLOW = "import time\n" + DOUBLE.replace("return", "time.sleep(0.1)\n    return")
+PATIENT = Limits(cell_seconds=60, wall_seconds=300)
+BRIEF = replace(PATIENT, cell_seconds=3)  # where a cell is to be stopped
+
+
+@needs_sandbox
+def test_a_cell_that_ends_the_kernel_changes_no_mark(graded):
+    """The kernel would go 0.1 s after a quit(); the calls of `double` alone take 0.8 s."""
+    ends = ["quit()", "exit", "exit(keep_kernel=True)", "get_ipython().ask_exit()"]
+    errors = ["import sys; sys.exit()", "raise SystemExit", "from sys import exit; exit(1)"]
+    told = "asked to end the kernel, which went on: code cell 4, 5, 6, 7"
+    verdict = graded([SLOW, LABEL, LARGEST, *ends, *errors], limits=PATIENT)
+    assert (verdict.status, verdict.note) == ("graded", told)
+    assert points(verdict) == {"double": 1, "label": 2, "largest": 3}
+    above = graded(["quit()\nx = 1", *RIGHT, "assert x == 1"], limits=PATIENT)
+    assert above.note == "asked to end the kernel, which went on: code cell 1"
+    assert points(above) == points(verdict)
+
+
+@needs_sandbox
+@pytest.mark.slow
+def test_the_same_file_and_seed_give_the_same_verdict_twenty_times(chapter, tmp_path):
+    path = write_notebook(tmp_path / "ch77.ipynb", [SLOW, LABEL, LARGEST, "quit()"])
+
+    def verdict():
+        told = judge(path, "ada", "ch77", "s", limits=PATIENT, exercises=chapter)
+        return replace(told, seconds=0)
+
+    [only] = {verdict() for _ in range(20)}
+    assert points(only) == {"double": 1, "label": 2, "largest": 3}
+
+
+@needs_sandbox
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("while True: print(1)", "while True: print('x' * 1_000_000)", "!yes"),
+        *("while True: print('x', flush=True)", "while True: display('x' * 10**6)"),
+        *("import sys\nwhile True: sys.stderr.write('x' * 10_000)", "%%bash\nyes"),
+    ],
+)
+def test_what_was_defined_before_a_cell_that_prints_for_ever_counts(cell, graded):
+    verdict = graded([*RIGHT, cell], limits=BRIEF)
+    assert (verdict.status, verdict.note) == ("graded", "interrupted after 3 s: code cell 4")
+    assert points(verdict) == {"double": 1, "label": 2, "largest": 3}
+
+
+@needs_sandbox
+def test_a_long_error_and_a_closed_output_stop_no_reply(graded):
+    long = "raise ValueError('x' * 5_000_000)"
+    closed = "import sys\nsys.stdout.close()\nsys.stderr.close()"
+    verdict = graded([long, closed, *RIGHT, "print(1)", long], limits=PATIENT)
+    assert (verdict.status, verdict.note) == ("graded", "")
+    assert points(verdict) == {"double": 1, "label": 2, "largest": 3}
+
+
 def test_the_same_inputs_for_the_class_and_others_for_another_secret():
     task = load_tasks("ch04")[0]
     one, again, other = (draw(task, seed, "ch04") for seed in ("s", "s", "t"))
@@ -505,7 +565,9 @@ def said(lines):
 
 def test_a_full_report_is_understood():
     answers = {"double": [2, Raised(("ValueError",))], "label": "missing"}
-    assert listen(said(LINES), DRAWS) == Heard(answers, True, 3, (3,), (), {"end": "done"})
+    heard = Heard(answers, True, 3, (3,), (), {"end": "done"})
+    assert listen(said(LINES), DRAWS) == heard
+    assert listen(said([{"cell": 2, "how": "quit"}]), DRAWS).quits == (2,)
     assert listen(said(LINES)[:-20], DRAWS).end == {}
     assert listen(b"", DRAWS) == Heard({}, False, 0, (), (), {})
     failed = listen(said([*LINES[:2], {"cell": 3, "how": "error SyntaxError"}]), DRAWS).failed

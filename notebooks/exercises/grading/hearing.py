@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from notebooks.exercises.grading.typed import decode
 
 NO_ANSWERS = ("missing", "stopped", "died", "too large")
-HOW = re.compile(r"ok|stopped|error [A-Za-z_][A-Za-z0-9_]{0,59}")
+HOW = re.compile(r"ok|quit|stopped|error [A-Za-z_][A-Za-z0-9_]{0,59}")
 ENDS = ("done", "died", "hangs", "garbles")
 
 
@@ -25,6 +25,7 @@ class Heard(NamedTuple):
     stopped: tuple[int, ...]
     failed: tuple[str, ...]  # for example "code cell 3 ended in SyntaxError"
     end: dict[str, Any]
+    quits: tuple[int, ...] = ()  # cells that asked the kernel to end
 
 
 def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
@@ -33,6 +34,7 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
     ready, cells = False, 0
     stopped: list[int] = []
     failed: list[str] = []
+    quits: list[int] = []
     end: dict[str, Any] = {}
     lines = output.split(b"\n")
     for line in lines[:-1]:  # the last is empty, or was cut off
@@ -49,6 +51,7 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
             if not isinstance(how, str) or not HOW.fullmatch(how):
                 raise Tampered("a cell that ended in no way that there is")
             stopped += [cells] if how == "stopped" else []
+            quits += [cells] if how == "quit" else []
             if how.startswith("error "):
                 failed.append(f"code cell {cells} ended in {how.removeprefix('error ')}")
         elif event.keys() == {"task", "answers"}:
@@ -60,7 +63,7 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
             end = event
         else:
             raise Tampered("a line that means nothing")
-    return Heard(answers, ready, cells, tuple(stopped), tuple(failed), end)
+    return Heard(answers, ready, cells, tuple(stopped), tuple(failed), end, tuple(quits))
 
 
 def _counts(number: Any, last: int) -> bool:

@@ -6,6 +6,7 @@ It reads one JSON text from standard input and writes one JSON line an event to 
 
 import ast
 import hmac
+import io
 import json
 import os
 import signal
@@ -19,7 +20,8 @@ from typing import Any
 
 from .typed import TooLarge, decode, encode, encode_error
 
-START_SECONDS = 30
+START_SECONDS = 60
+GRACE_SECONDS = 10  # after an interrupt, and for what is the judge's own in a call
 TICK_MS = 20
 
 
@@ -71,7 +73,7 @@ class Kernel:
         self.sent = 0
 
     def run(self, code: str, seconds: float) -> str:
-        """Execute a cell; "ok", "error NAME", or "stopped" after an interrupt."""
+        """Execute a cell: "ok", "error NAME", "quit", or "stopped" after an interrupt."""
         self.sent += 1
         header = {
             **{"msg_id": f"{self.sent}", "session": "judge", "username": "judge"},
@@ -94,7 +96,7 @@ class Kernel:
             if time.monotonic() > deadline:
                 if stopped:
                     raise KernelHangs
-                stopped, deadline = True, time.monotonic() + min(2, seconds)
+                stopped, deadline = True, time.monotonic() + GRACE_SECONDS
                 os.killpg(self.process.pid, signal.SIGINT)
 
     def _reply(self, msg_id: str) -> str:
@@ -107,6 +109,8 @@ class Kernel:
             error = str(content.get("ename"))
             known = len(error) <= 60 and error.isascii() and error.isidentifier()
             status = "ok" if content["status"] == "ok" else f"error {error if known else 'Error'}"
+            if status == "ok" and content.get("asks_to_quit") is True:
+                status = "quit"
             return status if parent["msg_id"] == msg_id else ""
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise KernelGarbles from None
@@ -140,6 +144,47 @@ def _parsed(cell: str) -> ast.Module:
 def _is_stub(node: ast.FunctionDef) -> bool:
     body = [x for x in node.body if not isinstance(x, ast.Expr)]
     return len(body) == 1 and ast.unparse(body[0]).startswith("raise NotImplementedError")
+
+
+class Nowhere(io.TextIOBase):
+    """Where all output of the learner's code goes; it cannot be closed."""
+
+    encoding = "utf-8"
+
+    def write(self, text: str, /) -> int:
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 1
+
+    def close(self) -> None:
+        pass
+
+
+def prepare() -> None:
+    """Make the kernel one that nobody looks at and that a cell cannot end by quit() or exit().
+
+    Its own output is sent by a thread, which lags behind a cell that prints for ever: the kernel
+    then waits for it, and does not answer. A reply is as long as an error's text: one of megabytes
+    never arrives. And 0.1 s after a quit() the kernel goes, in the middle of whatever it does.
+    """
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    kernel, do_execute = shell.kernel, shell.kernel.do_execute
+    sys.stdout = sys.stderr = Nowhere()
+    kernel.iopub_thread.send_multipart = lambda *arguments, **more: None
+    shell.unobserve_all("exit_now")
+
+    async def short(*arguments: Any, **more: Any) -> dict[str, Any]:
+        reply = await do_execute(*arguments, **more)
+        quits = any(part.get("source") == "ask_exit" for part in reply.get("payload", ()))
+        return {"status": reply["status"], "ename": reply.get("ename"), "asks_to_quit": quits}
+
+    kernel.do_execute = short
 
 
 def call(name: str, calls: str, seconds: float, limit: int, answers: str) -> None:
@@ -209,23 +254,11 @@ def main() -> None:
     """Run the cells, then the tasks; every step is told before the next begins."""
     job = json.load(sys.stdin)
     sys.stdin.close()
-    seconds, folder = job["cell_seconds"], tempfile.mkdtemp()
     kernel, where = Kernel(), {"cell": 0, "task": ""}
     try:
-        kernel.run(f"import {__package__}.inside as __judge", START_SECONDS)
+        kernel.run(_own("prepare"), START_SECONDS)
         tell(ready=True)
-        for number, code in without_stubs(job["cells"]):
-            where["cell"] = number
-            how = kernel.run(code, seconds)
-            tell(cell=number, how=how)
-        for row, (name, calls) in enumerate(job["calls"]):
-            where["task"] = name
-            path = f"{folder}/{row}.json"
-            given = (name, json.dumps(calls), seconds, job["answer_characters"], path)
-            kernel.run(
-                f"import {__package__}.inside as __judge; __judge.call{given!r}", seconds + 5
-            )
-            tell(task=name, answers=_read(path, job["task_bytes"]))
+        _run(kernel, job, where)
         tell(end="done")
     except KernelDied:
         tell(end="died", **where)
@@ -233,6 +266,29 @@ def main() -> None:
         tell(end="hangs", **where)
     except KernelGarbles:
         tell(end="garbles", **where)
+
+
+def _own(function: str, *arguments: Any) -> str:
+    """Code that calls one of the functions above in the learner's kernel."""
+    return f"import {__package__}.inside as __judge; __judge.{function}{arguments!r}"
+
+
+def _run(kernel: Kernel, job: dict[str, Any], where: dict[str, Any]) -> None:
+    seconds, folder, calls = job["cell_seconds"], tempfile.mkdtemp(), dict(job["calls"])
+
+    def ask(name: str) -> None:
+        where["task"] = name
+        path = f"{folder}/{len(calls)}.json"
+        given = json.dumps(calls.pop(name))
+        code = _own("call", name, given, seconds, job["answer_characters"], path)
+        kernel.run(code, seconds + GRACE_SECONDS)
+        tell(task=name, answers=_read(path, job["task_bytes"]))
+
+    for number, code in without_stubs(job["cells"]):
+        where["cell"] = number
+        tell(cell=number, how=kernel.run(code, seconds))
+    for name in list(calls):
+        ask(name)
 
 
 if __name__ == "__main__":

@@ -129,10 +129,14 @@ def _status(stopped: str, heard: Heard, limits: Limits) -> tuple[str, str]:
         return "tampered", f"the kernel gave no kernel's answer in {where}"
     if end != "done":
         return "crashed", f"the kernel ended in {where}"
+    notes = []
     if heard.stopped:
         cells = ", ".join(map(str, heard.stopped))
-        return "graded", f"interrupted after {limits.cell_seconds:g} s: code cell {cells}"
-    return "graded", ""
+        notes.append(f"interrupted after {limits.cell_seconds:g} s: code cell {cells}")
+    if heard.quits:
+        cells = ", ".join(map(str, heard.quits))
+        notes.append(f"asked to end the kernel, which went on: code cell {cells}")
+    return "graded", "; ".join(notes)
 
 
 # Marks
