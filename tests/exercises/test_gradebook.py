@@ -166,6 +166,20 @@ def test_a_task_s_mark_that_was_changed_by_hand_stays_and_asks_for_a_look(course
     assert booked(course, CHAPTER)["anna"][TASKS[0].name] == gradebook.CellMark(0.5, 1.0, True)
 
 
+def test_an_answer_that_could_not_be_read_waits_and_keeps_the_mark_that_it_is_given(
+    course, tmp_path
+):
+    anna = result(tmp_path, "anna", "Mine.")
+    unread = replace(anna, handed=Handed(unread="broken JSON"))
+    assert book_results(course, CHAPTER, [unread]) == []
+    assert booked(course, CHAPTER)["anna"][WRITTEN] == gradebook.CellMark(0.0, 3.0, True)
+    assert comment_of(course, "anna", WRITTEN) is None, "nobody knows that there is no response"
+    by_hand(course, "anna", 2.0)
+    again = replace(unread, verdict=replace(unread.verdict, note="judged again"))
+    assert book_results(course, CHAPTER, [again]) == []
+    assert booked(course, CHAPTER)["anna"][WRITTEN] == gradebook.CellMark(2.0, 3.0, False)
+
+
 def test_the_missing_are_in_the_gradebook_without_a_submission(course):
     missing = grade.nothing_right(CHAPTER, Student("eva", "Eva"), "missing", "")
     book_results(course, CHAPTER, [Result(Student("eva", "Eva Fox"), missing, "", {})])

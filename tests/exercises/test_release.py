@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks.exercises.grading import release, solution
+from notebooks.exercises.grading import collect, homes, pages, reading, release, solution
 from notebooks.exercises.grading.judge import Limits
 from notebooks.exercises.grading.tasks import EXERCISES, load_tasks
 
@@ -254,3 +254,13 @@ def test_the_guide_says_how_to_stop_formgrader_and_tells_the_limits():
     assert f"{limits.wall_seconds} in all, {limits.memory_mb // 1000} GB" in words
     assert f"{limits.file_mb} MB" in words
     assert f"a line of {release.SHORTEST_LINE} characters" in words
+
+
+def test_the_guide_tells_the_limits_of_reading_and_collecting():
+    words = " ".join(GUIDE.split())
+    assert f"may have {Limits().notebook_mb} MB and {reading.MOST_CELLS:,} cells" in words
+    assert reading.SECONDS == homes.SECONDS == 120 and "gets two minutes and 2 GB" in words
+    assert reading.MEMORY_MB == 2000 and "20 MB, within two minutes" in words
+    assert f"more than {collect.MOST_FILES:,} files" in words
+    assert pages.SECONDS + pages.SECONDS_TO_START == 240 and "more than four minutes" in words
+    assert "make collect CHAPTER=ch02 HOMES=/home" in GUIDE and "cp -P" not in GUIDE

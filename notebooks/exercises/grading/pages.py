@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from notebooks.exercises.grading import results
+from notebooks.exercises.grading.tasks import EXERCISES
 
 SECONDS_TO_START, SECONDS = 120, 120  # for nbgrader, and for each page; most take less than one
 SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.IGNORECASE | re.DOTALL)
@@ -47,7 +48,7 @@ def run(course: Path, chapter: str, seconds: float, *more: str) -> str:
     words = ["generate_feedback", chapter, "--force", "--log-level=WARN", *more]
     done = subprocess.Popen(
         [*NBGRADER, *words, f"--CourseDirectory.root={course.resolve()}"],
-        cwd=course,
+        cwd=EXERCISES.parents[1],  # its settings lie there
         env=os.environ | {"PYTHONUTF8": "1", "PYTHONWARNINGS": "ignore"},
     )
     try:
