@@ -59,6 +59,7 @@ _ONE_ID = tuple(  # of an embedder, as `canonical` gives it: without ":latest"
     for end in ("", "+prefixes")
 )
 SCHEMA = (_CARDS, _STAGED, _ONE_ID)  # by version
+MARKED_SINCE = 3  # the version since which a closed store's header says that it is closed
 ALIKE = {  # checked by the rule of a card file's column
     **{"last_review": "last_accessed_at", "forgotten_at": "last_accessed_at"},
     **{"helpful": "views", "bad": "views", "embedder_id": "id"},

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from memlib.sources.embedders import Vectors
 from memlib.sources.exports import read_export, write_export
 from memlib.sources.records import (
     FIELDS,
+    MARKED_SINCE,
     REVIEW,
     SCHEMA,
     STORED,
@@ -41,6 +43,8 @@ class Store:
 
     path             the file, made when it is not there
     timeout_seconds  how long to wait for another program's change
+    without_log      True opens a plain copy of an open store, with the cards that it holds
+    Copy a store by `backup`: a plain copy of an open one lacks the latest changes and is refused.
     Every method is one transaction. Times have a zone and are kept to the microsecond. Bad values
     raise ValueError, all else StoreError; then nothing was changed.
     Source: this course; review fields: *memento-mcp-server 0.1.0, Formulas for Search Ranking and
@@ -51,13 +55,17 @@ class Store:
     >>> now = datetime(2025, 6, 11, 18, tzinfo=UTC)
     >>> with TemporaryDirectory() as folder, Store(Path(folder) / "cards.db") as store:
     ...     store.add("miso", "Miso naps.", vector=[0.6, 0.8], embedder_id="toy", now=now)
-    ...     store.touch(["miso"], now)
+    ...     touched = store.touch(["miso"], now)
     ...     (len(store), int(store.get("miso")["views"]))
     (1, 1)
     """
 
-    def __init__(self, path: Path | str, timeout_seconds: float = 5.0) -> None:
-        self._db = Database(Path(path), SCHEMA, timeout_seconds)
+    def __init__(
+        self, path: Path | str, timeout_seconds: float = 5.0, *, without_log: bool = False
+    ) -> None:
+        self._db = Database(
+            Path(path), SCHEMA, timeout_seconds, without_log=without_log, marked_since=MARKED_SINCE
+        )
 
     def __enter__(self) -> "Store":
         return self
@@ -68,6 +76,10 @@ class Store:
     def close(self) -> None:
         """Close the file; closing twice is no fault."""
         self._db.close()
+
+    def reading(self) -> AbstractContextManager[None]:
+        """All that is read inside is one state of the store; others go on changing it meanwhile."""
+        return self._db.transaction("DEFERRED")
 
     def __len__(self) -> int:
         """Number of cards that are not forgotten."""
@@ -88,8 +100,7 @@ class Store:
 
     def get(self, id: str) -> "pd.Series[Any]":
         """One card, forgotten or not, as a row of `cards`."""
-        card = self._find(id, forgotten=None)
-        return card_table([[card[name] for name in FIELDS]]).iloc[0]
+        return self._table([self._find(id, forgotten=None)]).iloc[0]
 
     def cards(self, forgotten: bool = False, *, ids: Ids | None = None) -> pd.DataFrame:
         """The table of `load_cards`, in order of adding, and the store's own columns after it.
@@ -100,10 +111,9 @@ class Store:
                    never), interval_days (NaN = none yet), helpful, bad, forgotten_at, strength
         """
         if ids is None:
-            return card_table(self._all(FIELDS, forgotten))
-        with self._db.transaction("DEFERRED"):
-            found = [self._find(id, None if forgotten else False) for id in _ids(ids)]
-        return card_table([[card[name] for name in FIELDS] for card in found])
+            return self._table(self._all(FIELDS, forgotten))
+        with self.reading():
+            return self._table([self._find(id, None if forgotten else False) for id in _ids(ids)])
 
     def vectors(self, ids: Ids | None = None, forgotten: bool = False) -> Vectors:
         """Vectors of these cards, or of all in the order of `cards`: shape (n, d), float32.
@@ -113,11 +123,12 @@ class Store:
         if ids is None:
             blobs = [row["vector"] for row in self._all(["vector"], forgotten)]
         else:
-            with self._db.transaction("DEFERRED"):  # all of one model, whatever others write
+            with self.reading():  # all of one model, whatever others write
                 wanted = None if forgotten else False
                 blobs = [self._find(id, wanted)["vector"] for id in _ids(ids)]
-        rows = np.frombuffer(bytearray().join(blobs), "<f4")
-        return rows.reshape(len(blobs), -1 if blobs else self._model()[1])
+        with self._db.decoding():
+            rows = np.frombuffer(bytearray().join(blobs), "<f4")
+            return rows.reshape(len(blobs), -1 if blobs else self._model()[1])
 
     def add(
         self,
@@ -170,6 +181,7 @@ class Store:
         A vector that waits (`stage`) counts. Raises StoreError for a file that is read-only.
         """
         with self._db.transaction():  # before anybody embeds what could not be kept
+            self._db.run("UPDATE state SET revision = 0 WHERE 0")  # a read-only file refuses it
             return self._unstaged(canonical(embedder_id))
 
     def stage(self, embedder_id: str, texts: Mapping[str, str], vectors: ArrayLike) -> None:
@@ -217,12 +229,20 @@ class Store:
             model = canonical(embedder_id)
             self._db.run("DELETE FROM staged WHERE embedder_id = :model", {"model": model})
 
-    def touch(self, ids: Ids, now: datetime) -> None:
-        """Restart the clocks of these cards and count a view of each; no clock ever runs back."""
+    def touch(self, ids: Ids, now: datetime, *, skip_gone: bool = False) -> list[str]:
+        """Restart the clocks of these cards and count a view of each; no clock ever runs back.
+
+        skip_gone  True passes over cards that were forgotten or purged: no StoreError
+        returns    the ids of the cards touched
+        """
+        index = _ids(ids)
         with self._db.transaction():
-            for id in _ids(ids):
+            live = "SELECT 1 FROM cards WHERE id = ? AND forgotten_at IS NULL"
+            touched = [id for id in index if not skip_gone or self._db.rows(live, [id])]
+            for id in touched:
                 restarted = clock("now", now, self._find(id), "last_accessed_at")
                 self._update(id, count="views", last_accessed_at=restarted)
+        return touched
 
     def cite(self, id: str) -> None:
         """Count a citation of a card."""
@@ -299,6 +319,13 @@ class Store:
             for card in cards:
                 self._db.run("DELETE FROM cards WHERE id = ?", [card["id"]])
 
+    def backup(self, path: Path | str) -> None:
+        """Copy the store to a new file, whole, also while it is open and others change it.
+
+        Raises StoreError if there is a file of that name already, or it cannot be written.
+        """
+        self._db.backup(Path(path))
+
     def export_csv(self, path: Path | str) -> None:
         """Write every card, the forgotten ones too, as CSV; vectors as base64 of their float32.
 
@@ -307,7 +334,8 @@ class Store:
         target, own = Path(path).resolve(), self._db.path
         if target in (own, *(own.with_name(own.name + end) for end in ("-wal", "-shm"))):
             raise self._db.error("this is the store itself: choose another file for the export")
-        write_export(Path(path), self._all(STORED, forgotten=True))
+        with self._db.decoding():
+            write_export(Path(path), self._all(STORED, forgotten=True))
 
     def import_csv(self, path: Path | str, now: datetime) -> None:
         """Add every card of an exported file, all of them or none; errors as `add_many`."""
@@ -341,7 +369,8 @@ class Store:
 
     def _model(self) -> tuple[str | None, int]:
         found = self._db.rows("SELECT embedder_id, length(vector) / 4 FROM cards LIMIT 1")
-        return (canonical(found[0][0]), int(found[0][1])) if found else (None, 0)
+        with self._db.decoding():
+            return (canonical(str(found[0][0])), int(found[0][1])) if found else (None, 0)
 
     def _unstaged(self, model: str) -> dict[str, str]:
         query = """SELECT id, text FROM cards WHERE embedder_id <> :model AND id NOT IN
@@ -351,6 +380,10 @@ class Store:
     def _all(self, columns: Sequence[str], forgotten: bool) -> list[sqlite3.Row]:
         live = "" if forgotten else "WHERE forgotten_at IS NULL"
         return self._db.rows(f"SELECT {', '.join(columns)} FROM cards {live} ORDER BY position")
+
+    def _table(self, rows: Sequence[sqlite3.Row]) -> pd.DataFrame:
+        with self._db.decoding():
+            return card_table([[row[name] for name in FIELDS] for row in rows])
 
     def _find(self, id: str, forgotten: bool | None = False) -> sqlite3.Row:
         """A card that is live (forgotten False), forgotten (True) or either (None)."""

@@ -2,7 +2,9 @@
 
 import math
 import multiprocessing
+import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -440,6 +442,64 @@ def test_a_full_disk_is_one_clear_error_and_nothing_is_lost(
         ballast.unlink()
         put(store, "new", **long)
         assert list(store.cards().index) == [*ids, "new"]
+
+
+def test_a_backup_on_a_full_disk_is_told_and_leaves_nothing(
+    small_disk: tuple[Path, bool], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder, real = small_disk
+    with Store(tmp_path_factory.mktemp("large") / "cards.db") as store:
+        put(store, *(f"c{n}" for n in range(50)), vector=np.ones(8000))
+        if real:
+            with pytest.raises(StoreError, match=r"^copy\.db: no space is left on the disk"):
+                store.backup(folder / "copy.db")
+            assert list(folder.iterdir()) == []
+        store.backup(store._db.path.with_name("copy.db"))
+        with Store(store._db.path.with_name("copy.db")) as copy:
+            assert state(copy) == state(store)
+
+
+def test_a_copy_of_an_open_store_is_never_an_empty_one(tmp_path: Path) -> None:
+    path, copy = tmp_path / "cards.db", tmp_path / "copy.db"
+    with Store(path) as store:
+        put(store, *(f"c{n}" for n in range(20)))
+        shutil.copy(path, copy)
+        with pytest.raises(
+            StoreError, match=r"^copy\.db: a copy of an open store, without its log"
+        ):
+            Store(copy)
+        store.backup(tmp_path / "backup.db")
+        with Store(tmp_path / "backup.db") as whole:
+            assert state(whole) == state(store) and len(whole) == 20
+    with Store(copy, without_log=True) as rest:
+        assert len(rest) == 0
+
+
+def each(store: Store) -> object:
+    return store.vectors([f"c{n}" for n in range(20)])
+
+
+def export(store: Store) -> None:
+    store.export_csv(store._db.path.with_suffix(".csv"))
+
+
+@pytest.mark.parametrize("ask", [Store.cards, Store.vectors, each, export])
+@pytest.mark.parametrize("lost", [2000, 4000])
+@pytest.mark.parametrize("way", ["cut", "zeros"])
+def test_a_damaged_store_is_one_clear_error(
+    tmp_path: Path, way: str, lost: int, ask: Callable[[Store], object]
+) -> None:
+    """Zeros, which SQLite also reads where a file ends too early, it may take for fields."""
+    path = tmp_path / "cards.db"
+    with Store(path) as store:
+        put(store, *(f"c{n}" for n in range(20)), vector=np.ones(384))
+    size = path.stat().st_size
+    os.truncate(path, size - lost)
+    if way == "zeros":
+        os.truncate(path, size)
+    said = r"^cards\.db: damaged: go back to a copy made by"
+    with pytest.raises(StoreError, match=said), Store(path) as store:
+        ask(store)
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
