@@ -1,6 +1,7 @@
 """The librarian: candidates, features, ranking, explanation and clocks over a store of cards."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
@@ -43,15 +44,20 @@ class Embeds(Protocol):
 
 
 class Keeps(Protocol):
-    """What the librarian needs of a store: live cards, their vectors, and single changes."""
+    """What the librarian needs of a store: live cards, their vectors, and single changes.
+
+    reading    all that is read inside is one state of the store, whatever others change
+    skip_gone  cards that were forgotten meanwhile are passed over; the ids of the others come back
+    """
 
     @property
     def embedder_id(self) -> str | None: ...
     @property
     def revision(self) -> int: ...
+    def reading(self) -> AbstractContextManager[None]: ...
     def cards(self, *, ids: Sequence[str] | None = None) -> pd.DataFrame: ...
     def vectors(self, ids: Sequence[str]) -> NDArray[np.float32]: ...
-    def touch(self, ids: Sequence[str], now: datetime) -> None: ...
+    def touch(self, ids: Sequence[str], now: datetime, *, skip_gone: bool) -> list[str]: ...
     def soft_forget(self, id: str, now: datetime) -> None: ...
     def purge(self, ids: Sequence[str], confirm: bool = False) -> None: ...
     def set_review(self, id: str, *values: Any, **counts: Any) -> None: ...
@@ -164,22 +170,25 @@ class Librarian:
         """The cards for the prompt, best first, with every part of their score.
 
         Score first, then only the returned cards' clocks restart and their views rise. Fewer than
-        top_k, or none, is a right answer.
+        top_k, or none, is a right answer. It answers from one state of the store, whatever others
+        change meanwhile; a card that they forget before its clock restarts is left out.
         """
         explained = self.explain(question, now, top_k)
         found = explained[explained["why"] == PICKED].drop(columns="why")
-        if not found.empty:
-            self.store.touch(found.index.tolist(), now)
-        return found
+        if found.empty:
+            return found
+        return found.loc[self.store.touch(found.index.tolist(), now, skip_gone=True)]
 
     def forget_scores(self, now: datetime) -> pd.DataFrame:
         """ForgetScore of every live card and what the policy would do; changes nothing."""
-        cards, rules = self.store.cards(), self.settings
+        rules = self.settings
+        with self.store.reading():
+            cards = self.store.cards()
+            vectors = _units(self.store.vectors(cards.index.tolist()))
         hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
         age = age_hours(cards["created_at"], [None] * len(cards), now) / 24
         half_lives = [rules.half_life_days[kind] for kind in cards["kind"]]
         pinned, weight = cards["pinned"].to_numpy(), weight_of(cards)
-        vectors = _units(self.store.vectors(cards.index.tolist()))
         table = pd.DataFrame({"text": cards["text"], "kind": cards["kind"]}, index=cards.index)
         table["recency"] = recency_by_half_life(hours / 24, half_lives, pinned)
         table["usage"] = forgetting.usage(cards["views"], cards["cites"], cards["edits"])
@@ -200,9 +209,10 @@ class Librarian:
         meanwhile, or that the store refuses to give up, is listed with done False.
         returns  the cards that were due, with score, decision and done
         """
-        before, table, rules = self.store.cards(), self.forget_scores(now), self.settings
+        with self.store.reading():
+            before, table, rules = self.store.cards(), self.forget_scores(now), self.settings
+            vectors, left = _units(self.store.vectors(list(table.index))), np.ones(len(table), bool)
         age = age_hours(before["created_at"], [None] * len(before), now) / 24
-        vectors, left = _units(self.store.vectors(list(table.index))), np.ones(len(table), bool)
         due = np.flatnonzero(table["decision"] != "keep")
         done: list[dict[Any, Any]] = []
         for row in due[rank_order(table["score"].iloc[due], table.index[due])]:
@@ -279,30 +289,31 @@ class Librarian:
         """The best by meaning and by words, together, with all their features."""
         if not isinstance(question, str) or not question.strip():
             raise ValueError(f"question is {question!r}: must be a text that is not empty")
-        rules, shelf = self.settings, self._shelf()
+        rules = self.settings
         query = self.embedder.embed([question], role="query")[0]
-        dense = words = np.zeros(0)
-        if shelf.words:
-            dense = cosine_of_units(query, shelf.vectors)
-            words = shelf.words.scores(unicode(question))
-        by_meaning = rank_order(dense, shelf.ids, rules.candidates_dense)
-        by_words = rank_order(words, shelf.ids, rules.candidates_words)
-        rows = np.union1d(by_meaning, by_words[words[by_words] > 0])
-        cards = self.store.cards(ids=shelf.ids[rows].tolist())
+        with self.store.reading():  # the shelf and the cards on it, of one state
+            shelf = self._shelf()
+            dense = words = np.zeros(0)
+            if shelf.words:
+                dense = cosine_of_units(query, shelf.vectors)
+                words = shelf.words.scores(unicode(question))
+            by_meaning = rank_order(dense, shelf.ids, rules.candidates_dense)
+            by_words = rank_order(words, shelf.ids, rules.candidates_words)
+            rows = np.union1d(by_meaning, by_words[words[by_words] > 0])
+            cards = self.store.cards(ids=shelf.ids[rows].tolist())
         table = features(cards, dense[rows], words[rows], question, now, rules, shelf.tags)
         return table, shelf.vectors[rows].astype(np.float64)
 
     def _shelf(self) -> "_Shelf":
         """Words, tags and vectors of all live cards, read anew when the store says they changed."""
         revision = self.store.revision
-        while self._held is None or self._held[0] != revision:
+        if self._held is None or self._held[0] != revision:
             self._same_model()
             cards = self.store.cards()
             texts = [unicode(text) for text in cards["text"]]
             words = BM25(texts, variant="lucene") if texts else None
             vectors = _units(self.store.vectors(cards.index.tolist()))
-            read, revision = revision, self.store.revision  # another program may have changed it
-            self._held = read, _Shelf(cards.index, words, vectors, all_tags(cards))
+            self._held = revision, _Shelf(cards.index, words, vectors, all_tags(cards))
         return self._held[1]
 
     def _same_model(self) -> None:

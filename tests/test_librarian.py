@@ -1,7 +1,10 @@
 """The librarian over a real store: what is found, why, and what a search leaves behind."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -334,6 +337,141 @@ def test_a_forgotten_card_is_out_of_search_and_of_document_frequencies(toys: Sto
     toys.soft_forget("b", NOW)
     rare = librarian.explain("Kettle?", NOW)
     assert sorted(rare.index) == ["a", "c"] and rare["bm25_norm"]["a"] > common
+
+
+# --- while another program changes the store -------------------------------------------------
+
+ROOT = Path(__file__).parents[1]
+WORK = """
+from itertools import count
+from sys import argv
+from time import sleep
+from memlib.sources.cards import COURSE_NOW as NOW
+from memlib.sources.store import Store
+store = Store(argv[1], 60)
+for n in count():
+    print("at work" * (n == 0), end="\\n" * (n == 0), flush=True)
+"""
+ADD = """
+    store.add(f"new{n}", "Rain.", vector=[1, 0], embedder_id="toy", now=NOW)
+"""
+COME_AND_GO = """
+    id = f"c{n % 40}"
+    store.soft_forget(id, NOW)
+    store.restore(id)
+    store.purge([id], confirm=True)
+    store.add(id, "A kettle.", vector=[1, 0], embedder_id="toy", now=NOW)
+    sleep(0.02)  # others want to write, too
+"""
+
+
+@contextmanager
+def another_program(path: Path, does: str) -> Iterator[subprocess.Popen[str]]:
+    """A process of its own that changes the store until it is stopped."""
+    command = [sys.executable, "-c", WORK + does, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as worker:
+        try:
+            assert worker.stdout is not None and worker.stdout.readline() == "at work\n"
+            yield worker
+            assert worker.poll() is None  # it still is
+        finally:
+            worker.kill()
+
+
+class Once(Counting):
+    """A store whose cards are all read at most once: who asks again might ask for ever."""
+
+    def cards(self, forgotten: bool = False, **only: Any) -> pd.DataFrame:
+        found = super().cards(forgotten, **only)
+        assert self.read <= 1
+        return found
+
+
+def test_a_search_returns_while_another_program_goes_on_adding(tmp_path: Path) -> None:
+    with Once(tmp_path / "cards.db", 60) as store:
+        table = pd.DataFrame({"text": ["A kettle."] * 3000}, index=[f"c{n}" for n in range(3000)])
+        store.add_many(table, np.ones((3000, 2)), "toy", NOW)
+        librarian = Librarian(store, Toy())
+        with another_program(tmp_path / "cards.db", ADD):
+            for ask in (librarian.search, librarian.explain, librarian.search):
+                store.read = 0
+                assert len(ask("Kettle?", NOW))
+
+
+def test_a_search_skips_what_another_program_takes_away(tmp_path: Path) -> None:
+    with Store(tmp_path / "cards.db", 60) as store:
+        put(store, "kept", (1, 0.1), text="A kettle.")
+        for n in range(40):
+            put(store, f"c{n}", text="A kettle.")
+        librarian = Librarian(store, Toy(), Settings(threshold=None))
+        with another_program(tmp_path / "cards.db", COME_AND_GO):
+            for _ in range(10):
+                assert len(librarian.search("Kettle?", NOW, top_k=40)) >= 35
+                assert len(librarian.forget_scores(NOW)) >= 40
+                librarian.sweep(NOW)
+
+
+class Meddling(Store):
+    """A store that another program changes right before one of its answers."""
+
+    at, meddle = "", staticmethod(lambda: None)
+
+    def _late(self, name: str) -> None:
+        if name == self.at:
+            self.at = ""
+            self.meddle()
+
+    def vectors(self, *args: Any, **only: Any) -> np.ndarray:
+        self._late("vectors")
+        return super().vectors(*args, **only)
+
+    def cards(self, *args: Any, **only: Any) -> pd.DataFrame:
+        self._late("ids" if only else "cards")
+        return super().cards(*args, **only)
+
+    def touch(self, *args: Any, **how: Any) -> list[str]:
+        self._late("touch")
+        return super().touch(*args, **how)
+
+
+@pytest.mark.parametrize("at", ["vectors", "ids"])
+@pytest.mark.parametrize("ask", ["search", "explain", "forget_scores", "sweep"])
+def test_an_answer_is_of_one_state_of_the_store(tmp_path: Path, ask: str, at: str) -> None:
+    path = tmp_path / "cards.db"
+    with Meddling(path) as store, Store(path) as other:
+        for id in ("a", "b", "c"):
+            put(store, id, kind="working", text="A kettle.")
+        question = ("Kettle?",) if ask in ("search", "explain") else ()
+
+        def change() -> None:
+            other.edit("b", text="Rain.", vector=[0, 1], embedder_id="toy")
+            other.soft_forget("c", NOW)
+            put(other, "d")
+
+        wanted = getattr(Librarian(other, Toy()), ask)(*question, NOW)
+        store.at, store.meddle = at, change
+        found = getattr(Librarian(store, Toy()), ask)(*question, NOW)
+        if ask == "search":  # what is forgotten meanwhile is not handed out
+            wanted = wanted.drop(index=["c"], errors="ignore")
+        pd.testing.assert_frame_equal(found, wanted)
+
+
+@pytest.mark.parametrize("way", ["forget", "purge"])
+def test_a_card_that_goes_before_its_clock_restarts_is_left_out(tmp_path: Path, way: str) -> None:
+    path = tmp_path / "cards.db"
+    with Meddling(path) as store, Store(path) as other:
+        for id in ("a", "b", "c"):
+            put(store, id)
+        gone = {
+            "forget": lambda: other.soft_forget("b", NOW),
+            "purge": lambda: other.purge(["b"], confirm=True),
+        }
+        librarian = Librarian(store, Toy(), Settings(threshold=None))
+        store.at, store.meddle = "touch", gone[way]
+        assert sorted(librarian.search("Who?", NOW).index) == ["a", "c"]
+        assert store.cards()["views"].to_dict() == {"a": 1, "c": 1}
+        with pytest.raises(StoreError, match="'b'"):  # asked by hand it is an error as before
+            store.touch(["a", "b"], NOW)
 
 
 # --- other embedders, bad input --------------------------------------------------------------
@@ -670,13 +808,15 @@ def test_a_sweep_judges_use_once_and_never_cascades(toys: Store) -> None:
     assert set(librarian.sweep(NOW).index) <= set(first)
 
 
-def test_a_card_that_changed_while_a_sweep_ran_is_kept(toys: Store) -> None:
+def test_a_card_that_changed_while_a_sweep_ran_is_kept(toys: Store, tmp_path: Path) -> None:
     never = dict.fromkeys(("working", "episodic", "semantic"), 0.0)
     put(toys, "a", created_at=NOW - 900 * DAY, kind="working")
     librarian = Librarian(toys, Toy(), Settings(policy=RetentionPolicy(0.1, 0.2, never, never)))
     judged = librarian.forget_scores(NOW)
-    librarian.forget_scores = lambda now: [judged, toys.cite("a")][0]  # type: ignore[method-assign]
-    swept = librarian.sweep(NOW, confirm=True)
+    with Store(tmp_path / "toys.db") as other:
+        late = lambda now: [judged, other.cite("a")][0]  # noqa: E731
+        librarian.forget_scores = late  # type: ignore[method-assign]
+        swept = librarian.sweep(NOW, confirm=True)
     assert swept["done"].tolist() == [False] and len(toys) == 1
 
 
