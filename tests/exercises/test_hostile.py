@@ -137,6 +137,17 @@ import _judge.inside
 _judge.inside.encode = lambda *a: {"marks": 6}
 """
 
+FORGED_NOTE = """
+import _judge.inside, json, pathlib
+_judge.inside.note = lambda path: pathlib.Path(path).write_text(json.dumps(NOTE))
+"""
+
+NOTES = """
+import _judge.overwritten as kept
+for name in ("double", "label", "largest"):
+    kept._definitions[name] = kept.Definition(2, lambda x: x, {"sum": (1, "")})
+"""
+
 SWALLOWS = """
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -228,6 +239,30 @@ HOSTILE = {
     "patched builtins": ([BUILTINS, *STUBS], "timed out", 0),
     "forged JSON": ([*RIGHT, FORGED_JSON], "tampered", 0),
     "forged answers": ([*RIGHT, FORGED_ANSWERS], "tampered", 0),
+    "forged names": (
+        [FORGED_NOTE.replace("NOTE", "{'double': [1, ['sum']], 'label': [3, []]}"), *STUBS],
+        "graded",
+        0,
+    ),
+    "forged names, right code": (
+        [FORGED_NOTE.replace("NOTE", "{'double': [1, ['sum']]}"), *RIGHT],
+        "graded",
+        OF,
+    ),
+    "names that are none": (
+        [FORGED_NOTE.replace("NOTE", "{'double': [1, ['<b>']]}"), *RIGHT],
+        "tampered",
+        0,
+    ),
+    "forged definitions": ([*STUBS, NOTES], "graded", 0),
+    "loops when it is judged again": (
+        [
+            "slow = False\ndef double(xs):\n    while not slow: pass\n    return xs",
+            *(LABEL, LARGEST, "slow = True"),
+        ],
+        "graded",
+        5,
+    ),
     "forged messages": ([FORGES, *STUBS], "graded", 0),
     "forged messages, right code": ([FORGES, *RIGHT, FORGES], "graded", OF),
     "patched display": ([DISPLAY, *RIGHT, DISPLAY], "graded", OF),

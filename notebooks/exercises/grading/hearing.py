@@ -9,6 +9,7 @@ from notebooks.exercises.grading.typed import decode
 
 NO_ANSWERS = ("missing", "stopped", "died", "too large")
 HOW = re.compile(r"ok|quit|stopped|error [A-Za-z_][A-Za-z0-9_]{0,59}")
+LONGEST_NAME = 60
 ENDS = ("done", "died", "hangs", "garbles")
 
 
@@ -26,6 +27,7 @@ class Heard(NamedTuple):
     failed: tuple[str, ...]  # for example "code cell 3 ended in SyntaxError"
     end: dict[str, Any]
     quits: tuple[int, ...] = ()  # cells that asked the kernel to end
+    overwritten: Mapping[str, tuple[int, tuple[str, ...]]] = {}  # task: its cell, names
 
 
 def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
@@ -35,6 +37,7 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
     stopped: list[int] = []
     failed: list[str] = []
     quits: list[int] = []
+    overwritten: dict[str, tuple[int, tuple[str, ...]]] | None = None
     end: dict[str, Any] = {}
     lines = output.split(b"\n")
     for line in lines[:-1]:  # the last is empty, or was cut off
@@ -59,15 +62,39 @@ def listen(output: bytes, draws: Mapping[str, Sequence[Any]]) -> Heard:
             if not isinstance(name, str) or name not in draws or name in answers:
                 raise Tampered("answers to nothing that was asked")
             answers[name] = _decoded(event["answers"], len(draws[name]))
+        elif event.keys() == {"overwritten"} and overwritten is None:
+            overwritten = _names(event["overwritten"], draws, cells)
         elif event.get("end") in ENDS:
             end = event
         else:
             raise Tampered("a line that means nothing")
-    return Heard(answers, ready, cells, tuple(stopped), tuple(failed), end, tuple(quits))
+    more = (tuple(quits), overwritten or {})
+    return Heard(answers, ready, cells, tuple(stopped), tuple(failed), end, *more)
 
 
 def _counts(number: Any, last: int) -> bool:
     return type(number) is int and number > last
+
+
+def _names(
+    noted: Any, draws: Mapping[str, Sequence[Any]], cells: int
+) -> dict[str, tuple[int, tuple[str, ...]]]:
+    found = {}
+    if not isinstance(noted, dict):
+        raise Tampered("a note on names that is none")
+    for task, about in noted.items():
+        match about:
+            case [int(cell), [*names]] if task in draws and 0 < cell <= cells and len(names) <= 5:
+                if not all(map(_is_name, names)):
+                    raise Tampered("a note on names that are none")
+                found[task] = (cell, tuple(names))
+            case _:
+                raise Tampered("a note on names that is none")
+    return found
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and len(name) <= LONGEST_NAME and name.isidentifier()
 
 
 def _decoded(coded: Any, count: int) -> Any:

@@ -18,10 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from . import overwritten
 from .typed import TooLarge, decode, encode, encode_error
 
 START_SECONDS = 60
 GRACE_SECONDS = 10  # after an interrupt, and for what is the judge's own in a call
+NOTED_CHARACTERS = 5000
 TICK_MS = 20
 
 
@@ -187,6 +189,21 @@ def prepare() -> None:
     kernel.do_execute = short
 
 
+def look(cell: int, names: list[str]) -> None:
+    """After a cell: note what the functions in it stand on."""
+    from IPython import get_ipython
+
+    overwritten.look(cell, names, get_ipython().user_ns)
+
+
+def note(path: str) -> None:
+    """After all cells: write down what of it was overwritten."""
+    from IPython import get_ipython
+
+    found = overwritten.overwritten(get_ipython().user_ns)
+    Path(path).write_text(json.dumps(found), encoding="utf-8")
+
+
 def call(name: str, calls: str, seconds: float, limit: int, answers: str) -> None:
     """Call a function of the notebook on each argument tuple; runs in the learner's kernel.
 
@@ -251,7 +268,10 @@ def _read(path: str, limit: int) -> Any:
 
 
 def main() -> None:
-    """Run the cells, then the tasks; every step is told before the next begins."""
+    """Run the cells, then the tasks; every step is told before the next begins.
+
+    A job with `after` (task -> cell) asks each task right after that cell instead.
+    """
     job = json.load(sys.stdin)
     sys.stdin.close()
     kernel, where = Kernel(), {"cell": 0, "task": ""}
@@ -275,6 +295,7 @@ def _own(function: str, *arguments: Any) -> str:
 
 def _run(kernel: Kernel, job: dict[str, Any], where: dict[str, Any]) -> None:
     seconds, folder, calls = job["cell_seconds"], tempfile.mkdtemp(), dict(job["calls"])
+    after = job.get("after", {})
 
     def ask(name: str) -> None:
         where["task"] = name
@@ -287,8 +308,20 @@ def _run(kernel: Kernel, job: dict[str, Any], where: dict[str, Any]) -> None:
     for number, code in without_stubs(job["cells"]):
         where["cell"] = number
         tell(cell=number, how=kernel.run(code, seconds))
+        named = [name for name in calls if name in code]
+        if named and not after:
+            kernel.run(_own("look", number, named), seconds)
+        for name in [name for name in named if after.get(name) == number]:
+            ask(name)
+        if after and not calls:
+            return
+    if after:
+        return
     for name in list(calls):
         ask(name)
+    kernel.run(_own("note", f"{folder}/note.json"), seconds)
+    noted = _read(f"{folder}/note.json", NOTED_CHARACTERS)
+    tell(overwritten=noted if isinstance(noted, dict) else {})
 
 
 if __name__ == "__main__":

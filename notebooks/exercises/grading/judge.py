@@ -106,7 +106,7 @@ def judge(
         **{"chapter": chapter, "seed": seed, "limits": asdict(limits)},
         **{"exercises": str(exercises.resolve()), "course": str(course)},
     }
-    told = _work(order, data, limits.wall_seconds + WORKER_SECONDS)
+    told = _work(order, data, 2 * limits.wall_seconds + WORKER_SECONDS)  # it may run twice
     seconds = round(time.monotonic() - begin, 2)
     if told is None:  # it broke the worker's own limits
         note = "the judge's worker ended without a verdict"

@@ -32,7 +32,7 @@ def make_course(folder: Path, withheld: Withheld) -> Path:
     shutil.copytree(ROOT / "data", folder / "data")
     (folder / INSIDE).mkdir()
     (folder / INSIDE / "__init__.py").touch()
-    for name in ("inside.py", "typed.py"):
+    for name in ("inside.py", "overwritten.py", "typed.py"):
         shutil.copy(Path(__file__).with_name(name), folder / INSIDE)
     for module, names in withheld.items():
         if module.split(".")[0] == "memlib":

@@ -8,7 +8,7 @@ import math
 import random
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -55,24 +55,56 @@ def verdict_of(order: dict[str, Any], data: bytes) -> dict[str, Any]:
         *(limits.wall_seconds, limits.memory_mb, limits.file_mb, limits.processes),
         output_bytes=answer_bytes + 100_000 + 120 * len(cells),
     )
-    ran = sandbox.run(job, Path(order["course"]), withheld.hidden(taken_out), bounds)
-    if ran.stopped == "flood":
-        return {"status": "tampered", "note": "more came out than answers take", "marks": []}
+
+    def run(job: dict[str, Any]) -> tuple[str, Heard]:
+        ran = sandbox.run(job, Path(order["course"]), withheld.hidden(taken_out), bounds)
+        if ran.stopped == "flood":
+            raise Tampered("more came out than answers take")
+        return ran.stopped, listen(ran.output, draws)
+
+    def marks_of(answers: Mapping[str, Any]) -> dict[str, TaskMark]:
+        return {t.name: mark(t, draws[t.name], answers.get(t.name)) for t in tasks}
+
     try:
-        heard = listen(ran.output, draws)
+        stopped, heard = run(job)
+        status, note = _status(stopped, heard, limits)
+        marks, answers = marks_of(heard.answers), dict(heard.answers)
+        lost = [name for name in heard.overwritten if marks[name].points < marks[name].of]
+        if status == "graded" and lost:
+            earlier = run(job | _right_after(job["calls"], heard, lost))[1].answers
+            again = marks_of(earlier)
+            better = [
+                name
+                for name in lost
+                if again[name].points > marks[name].points
+                or (isinstance(earlier.get(name), list) and answers.get(name) == "missing")
+            ]
+            marks |= {name: again[name] for name in better}
+            answers |= {name: earlier[name] for name in better}
+            note = "; ".join(filter(None, (note, _as_before(heard, better))))
     except Tampered as error:
         return {"status": "tampered", "note": str(error), "marks": []}
-    status, note = _status(ran.stopped, heard, limits)
-    marks = [mark(task, draws[task.name], heard.answers.get(task.name)) for task in tasks]
-    missing = [t.name for t in tasks if heard.answers.get(t.name) == "missing"]
+    missing = [t.name for t in tasks if answers.get(t.name) == "missing"]
     if status == "graded" and len(missing) == len(tasks):
         note = f"no function of {chapter} is in it"
     if heard.failed and missing:
         why = ", ".join([*heard.failed[:3], *["…"] * (len(heard.failed) > 3)])
         note = "; ".join(filter(None, (note, why)))
-        said = f"never defined: {why}"
-        marks = [replace(mark, note=said) if mark.task in missing else mark for mark in marks]
-    return {"status": status, "note": note, "marks": [asdict(mark) for mark in marks]}
+        marks |= {name: replace(marks[name], note=f"never defined: {why}") for name in missing}
+    return {"status": status, "note": note, "marks": [asdict(mark) for mark in marks.values()]}
+
+
+def _right_after(calls: Sequence[Any], heard: Heard, names: Sequence[str]) -> dict[str, Any]:
+    """What is other in the second run: these functions alone, each right after its cell."""
+    after = {name: heard.overwritten[name][0] for name in names}
+    return {"calls": [call for call in calls if call[0] in after], "after": after}
+
+
+def _as_before(heard: Heard, tasks: Sequence[str]) -> str:
+    """The names that cost these functions their points, and that they got them all the same."""
+    names = dict.fromkeys(name for task in tasks for name in heard.overwritten[task][1])
+    told = f"; judged as its own cell left it: {', '.join(tasks)}"
+    return f"overwritten by a later cell: {', '.join(names)}{told}" if tasks else ""
 
 
 def draw(task: Task, seed: str, chapter: str) -> list[tuple[Any, ...]]:
