@@ -114,12 +114,17 @@ def write_notebook(path: Path, cells: Sequence[str]) -> Path:
 
 def processes_with(word: str) -> list[str]:
     """The command lines on this machine that hold a word, as seen from outside every sandbox."""
-    found = []
+    return list(numbers_with(word).values())
+
+
+def numbers_with(word: str) -> dict[int, str]:
+    """The same by the number of the process."""
+    found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except (OSError, UnicodeDecodeError):
             continue
         if word in line and int(folder.name) != os.getpid():
-            found.append(line)
+            found[int(folder.name)] = line
     return found

@@ -3,11 +3,12 @@
 import errno
 import json
 import os
+import signal
 import socket
 import sys
 import threading
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,10 +16,13 @@ from notebooks.exercises.grading import sandbox, seccomp, withheld
 from notebooks.exercises.grading.sandbox import Bounds
 from notebooks.exercises.grading.typed import decode, pack
 from notebooks.exercises.grading.withheld import ROOT, hidden, make_course
-from tests.exercises.making import SECRET, needs_sandbox, processes_with
+from tests.exercises.making import SECRET, needs_sandbox, numbers_with, processes_with
+from tests.waiting import PATIENCE, eventually
 
 pytestmark = needs_sandbox
-BOUNDS = Bounds(wall_seconds=8, memory_mb=1200, file_mb=10, processes=64, output_bytes=200_000)
+BOUNDS = Bounds(
+    wall_seconds=PATIENCE, memory_mb=1200, file_mb=10, processes=64, output_bytes=200_000
+)
 WITHHELD = {"memlib.normalization": ("min_max",), "rank_bm25": ()}
 
 
@@ -33,7 +37,7 @@ def ask(course):
 
     def asked(*cells, argument=None, bounds=BOUNDS):
         job = {
-            **{"cells": cells, "calls": [["told", [pack((argument,))]]], "cell_seconds": 4},
+            **{"cells": cells, "calls": [["told", [pack((argument,))]]], "cell_seconds": PATIENCE},
             **{"answer_characters": 100_000, "task_bytes": 100_000},
         }
         ran = sandbox.run(job, course, hidden(WITHHELD), bounds)
@@ -80,11 +84,12 @@ def told(_):
 
 
 SEARCH = """
-def told(names):
+def told(given):
     import os
+    names, known = given
     found = []
     for folder, folders, files in os.walk("/", followlinks=False):
-        folders[:] = [f for f in folders if os.path.join(folder, f) not in ("/proc", "/sys")]
+        folders[:] = [f for f in folders if os.path.join(folder, f) not in known]
         found += [os.path.join(folder, n) for n in [*folders, *files] if n in names]
     return found
 """
@@ -92,20 +97,21 @@ def told(names):
 
 @pytest.mark.slow
 def test_no_answers_tests_gradebook_or_submissions_are_to_be_found(ask):
+    """The system and the environment are this machine's, however full: not searched for names."""
     names = ["answers.py", "ch04.ipynb", "gradebook.db", "judge.py", "conftest.py", "submitted"]
-    found = ask(SEARCH, argument=[*names, "rank_bm25.py", "normalization.py"])
-    system = ("/usr/", f"{sys.prefix}/", f"{Path(sys.base_prefix).resolve()}/")
-    ours = [name for name in found if not name.startswith(system)]
+    known = ["/proc", "/sys", "/usr", sys.prefix, str(Path(sys.base_prefix).resolve())]
+    found = ask(SEARCH, argument=[[*names, "rank_bm25.py", "normalization.py"], known])
     widget = "/course/memlib/show/widgets/normalization.py"
-    assert sorted(ours) == ["/course/memlib/normalization.py", widget]
-    assert [name for name in found if "rank_bm25" in name] != []
-    assert (
-        ask(
-            "def told(paths):\n    import os\n    return [p for p in paths if os.path.isfile(p)]",
-            argument=[name for name in found if "rank_bm25" in name],
-        )
-        == []
-    )
+    assert sorted(found) == ["/course/memlib/normalization.py", widget]
+    withheld_files = [str(path) for path in hidden(WITHHELD)]
+    assert any("rank_bm25" in name for name in withheld_files)
+    size = "sum(os.path.getsize(os.path.join(f, n)) for f, _, names in os.walk(p) for n in names)"
+    look = f"""
+def told(paths):
+    import os
+    return [p for p in paths if os.path.isfile(p) or {size} > 0]
+"""
+    assert ask(look, argument=withheld_files) == []
 
 
 @pytest.mark.slow
@@ -247,26 +253,13 @@ def told(places):
 
 
 def test_there_is_no_network(ask, either_user):
-    heard = []
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.socket(socket.AF_UNIX) as near,
     ):
         near.bind("\0memlib-test-socket")
         near.listen()
-        server.settimeout(0.1)
-
-        def listen():
-            for _ in range(40):
-                try:
-                    heard.append(server.accept())
-                except TimeoutError:
-                    continue
-                except OSError:
-                    return
-
-        ear = threading.Thread(target=listen)
-        ear.start()
+        server.setblocking(False)
         told = ask(
             """
 def told(port):
@@ -287,9 +280,9 @@ def told(port):
 """,
             argument=server.getsockname()[1],
         )
-        server.close()
-        ear.join()
-    assert told == ([], ["lo"]) and heard == []
+        with pytest.raises(BlockingIOError):  # nobody waits to be let in
+            server.accept()
+    assert told == ([], ["lo"])
 
 
 @pytest.mark.skipif(not seccomp.program(), reason="no list of system calls for this machine")
@@ -400,9 +393,10 @@ time.sleep(60)
 
 
 @pytest.mark.slow
-def test_processes_that_hold_too_much_together_are_all_ended(course):
+def test_processes_that_hold_too_much_together_are_all_ended(course, monkeypatch):
+    monkeypatch.setattr(sandbox, "free_mb", lambda: float("inf"))  # whatever else runs here
     job = {
-        **{"cells": [HOLD], "calls": [], "cell_seconds": 8},
+        **{"cells": [HOLD], "calls": [], "cell_seconds": PATIENCE},
         **{"answer_characters": 1000, "task_bytes": 1000},
     }
     ran = sandbox.run(job, course, (), BOUNDS)
@@ -418,15 +412,15 @@ def test_a_machine_short_of_memory_ends_the_sandbox(course, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("code", "stopped"),
+    ("code", "seconds", "stopped"),
     [
-        ("import time; time.sleep(60)", "wall"),
-        ("while True: print('x' * 1000)", "flood"),
-        ("import os; os.close(1); __import__('time').sleep(60)", "wall"),
+        ("import time; time.sleep(600)", 3, "wall"),
+        ("while True: print('x' * 1000)", PATIENCE, "flood"),
+        ("import os; os.close(1); __import__('time').sleep(600)", 3, "wall"),
     ],
 )
-def test_what_never_ends_is_ended(code, stopped):
-    bounds = BOUNDS._replace(wall_seconds=1)
+def test_what_never_ends_is_ended(code, seconds, stopped):
+    bounds = BOUNDS._replace(wall_seconds=seconds)
     with Path(os.devnull).open("rb") as nothing:
         command = sandbox._command([sys.executable, "-c", code], None, (), bounds)
         ran = sandbox._watch(sandbox._start(command, nothing, None), bounds)
@@ -435,33 +429,45 @@ def test_what_never_ends_is_ended(code, stopped):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["end", "wall"])
-def test_nothing_is_left_when_it_ends(course, how, either_user):
+def test_nothing_is_left_when_it_ends(course, how, either_user, monkeypatch):
+    """Seen while they ran; then the cell's own child is killed, or the clock is put forward."""
     word = f"31337{os.getpid()}"
     cell = f"""
 import subprocess, os, signal
 for n in range(3):
-    subprocess.Popen(["sleep", "{word}"], start_new_session=True,
+    subprocess.Popen(["sleep", "{word}1"], start_new_session=True,
                      preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+subprocess.run(["sleep", "{word}2"])
 """
-    cells = [
-        cell,
-        "import time; time.sleep(60)" if how == "wall" else "import time; time.sleep(0.5)",
-    ]
-    bounds = BOUNDS._replace(wall_seconds=2)
     job = {
-        **{"cells": cells, "calls": [], "cell_seconds": 30},
+        **{"cells": [cell], "calls": [], "cell_seconds": PATIENCE},
         **{"answer_characters": 1000, "task_bytes": 1000},
     }
-    seen = []
-    watch = threading.Thread(
-        target=lambda: [(time.sleep(0.05), seen.extend(processes_with(word))) for _ in range(40)]
+    late, seen, clock = threading.Event(), [], sandbox.time
+    monotonic = clock.monotonic
+    forward = SimpleNamespace(
+        monotonic=lambda: monotonic() + 10 * PATIENCE * late.is_set(), sleep=clock.sleep
     )
-    watch.start()
-    ran = sandbox.run(job, course, (), bounds)
+    monkeypatch.setattr(sandbox, "time", forward)
+
+    def watch():
+        seen.append(eventually(lambda: asleep("1") if len(asleep("1")) == 3 else {}))
+        seen.append(eventually(lambda: asleep("2")))
+        for number in seen[1] if how == "end" else ():
+            os.kill(number, signal.SIGKILL)
+        if how == "wall":
+            late.set()
+
+    def asleep(which):
+        return {n: x for n, x in numbers_with(word + which).items() if x.startswith("sleep")}
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    ran = sandbox.run(job, course, (), BOUNDS)
     left = processes_with(word)
-    watch.join()
+    watcher.join()
     assert ran.stopped == ("wall" if how == "wall" else "")
-    assert any(line.startswith("sleep") for line in seen), "they were seen while they ran"
+    assert [len(found) for found in seen] == [3, 1], "they were seen while they ran"
     assert left == []
 
 
@@ -471,14 +477,12 @@ def test_it_dies_with_its_parent(tmp_path):
     code = f"""
 import os, sys
 from notebooks.exercises.grading import sandbox
-command = sandbox._command(["sleep", "{word}"], None, (), sandbox.Bounds(60, 500, 5, 64, 100))
+from tests.exercises.making import processes_with
+from tests.waiting import eventually
+command = sandbox._command(["sleep", "{word}"], None, (), sandbox.Bounds(600, 500, 5, 64, 100))
 sandbox._start(command, open(os.devnull, "rb"), None)
-import time
-for _ in range(100):
-    time.sleep(0.02)
-    if len(sandbox.descendants(os.getpid())) >= 4:
-        break
-os.kill(os.getpid(), 9)
+ran = eventually(lambda: any(line.startswith("sleep") for line in processes_with("{word}")))
+os.kill(os.getpid(), 9 if ran else 15)
 """
     done = os.spawnve(
         os.P_WAIT,
@@ -487,9 +491,7 @@ os.kill(os.getpid(), 9)
         os.environ | {"PYTHONPATH": str(ROOT)},
     )
     assert done == -9
-    for _ in range(60):
-        time.sleep(0.05 if processes_with(word) else 0)
-    assert processes_with(word) == []
+    assert eventually(lambda: processes_with(word) == [])
 
 
 # Without bwrap

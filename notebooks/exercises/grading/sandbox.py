@@ -27,7 +27,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 PROGRAMS = ("bwrap", "prlimit", "setpriv", "choom")
 TICK_SECONDS = 0.1
-WATCHED_SECONDS = 2  # how long a killed tree may take to be gone
+WATCHED_SECONDS = 30  # how long a killed tree may take to be gone
 OPEN_FILES = 256
 FLOOR_MB = 500  # less memory than this free on the machine: whatever runs here is ended
 FIRST_UID = 100_000
@@ -66,7 +66,7 @@ def why_missing() -> str:
             return f"{program} is not installed (Debian: apt-get install bubblewrap util-linux)"
     if ROOT.resolve() in {Path(p).resolve() for p in (sys.prefix, sys.base_prefix)}:
         return f"the environment is the checkout itself ({ROOT.name}): make one in a folder in it"
-    bounds = Bounds(20, 1000, 10, 64, 1000)
+    bounds = Bounds(60, 1000, 10, 64, 1000)
     python = [sys.executable, "-c", "import ipykernel; print('ready')"]
     with tempfile.TemporaryFile() as nothing, tempfile.TemporaryFile() as told:
         ran = _watch(_start(_command(python, None, (), bounds), nothing, told), bounds)
