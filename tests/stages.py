@@ -38,6 +38,7 @@ def check(python: str) -> Stages:
 
 CHECK = check(sys.executable)
 TEST = CHECK | {
+    "processors": [sys.executable, "-m", "tests.processors"],
     "install": [*PYTEST, "tests/test_install.py", "-m", "slow"],
     "alone and offline": [*PYTEST, "tests/notebooks", "-m", "slow"],
     "anti-vacuity": [*PYTEST, "tests/test_anti_vacuity.py", "-m", "slow"],

@@ -72,6 +72,7 @@ OWN_FOLDERS = ("oracles", "notebooks", "exercises", "widgets", "browser", "bench
 CROSS_CUTTING = (
     *("test_architecture.py", "test_tests.py", "test_hazards.py", "test_published_figures.py"),
     *("test_install.py", "test_anti_vacuity.py", "test_conftest.py", "test_stages.py"),
+    "test_processors.py",
     "show/widgets/test_drive.py",
 )
 
