@@ -22,14 +22,37 @@ def _within(array: Floats, low: float, high: float) -> bool:
 
 
 def _same_index(name: str, values: object, like: object) -> None:
-    """Refuse a pandas column whose rows are not those of `like`, or not in its order."""
+    """Refuse a pandas column whose rows are not those of `like`, or not in its order, or repeat."""
     index, wanted = (getattr(x, "index", x) for x in (values, like))
-    if not isinstance(index, pd.Index) or not isinstance(wanted, pd.Index) or index.equals(wanted):
+    if not isinstance(index, pd.Index) or not isinstance(wanted, pd.Index):
+        return
+    if index.equals(wanted):
+        if not index.is_unique:
+            row = int(np.argmax(index.duplicated()))
+            said = f"{name}[{row}] is of row {index[row]!r}, as one before it is"
+            raise ValueError(f"{said}: a label may occur only once, or pass .to_numpy()")
         return
     for row, (here, there) in enumerate(zip(index, wanted, strict=False)):
         if here != there:
             said = f"{name}[{row}] is of row {here!r}, the argument before it has {there!r} there"
             raise ValueError(f"{said}: bring both into one order, or pass .to_numpy()")
+
+
+def unmasked(name: str, values: object) -> None:
+    """Refuse a numpy array of which something is masked: what lies below would count.
+
+    >>> unmasked("hours", np.ma.array([0, 26], mask=[False, True]))
+    Traceback (most recent call last):
+    ValueError: hours[1] is masked, with 26 below: leave such rows out, or fill them
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        for at in np.argwhere(np.ma.getmaskarray(values)).tolist():
+            said = f"{name}{at or ''} is masked, with {values.data.item(*at)!r} below"
+            raise ValueError(f"{said}: leave such rows out, or fill them")
+    elif isinstance(values, list | tuple):
+        for row, value in enumerate(values):
+            if isinstance(value, np.ma.MaskedArray):
+                unmasked(f"{name}[{row}]", value)
 
 
 def numbers(
@@ -49,7 +72,7 @@ def numbers(
     low, high  inclusive bounds; ndim  wanted number of dimensions; missing  lets NaN through;
     infinite  lets plus infinity through, absent  minus infinity, the score of what was not found;
     like  the argument that `values` goes with row by row: if both are pandas, their indexes must
-    be the same.
+    be the same, each label once.
 
     >>> numbers("hours", [0, 26], low=0)
     array([ 0., 26.])
@@ -57,6 +80,7 @@ def numbers(
     Traceback (most recent call last):
     ValueError: hours[1] is -1.0: must be at least 0
     """
+    unmasked(name, values)
     try:
         raw = np.asarray(values)
         words = raw.dtype.kind == "O" and any(isinstance(value, str) for value in raw.flat)
@@ -82,7 +106,7 @@ def numbers(
 def same_length(**arguments: Sized) -> int:
     """Return the common length of the named arguments, or raise ValueError with all lengths.
 
-    Columns of pandas must have the same index too: rows are matched by place, not by label.
+    Columns of pandas must have the same index too, each label once: rows are matched by place.
 
     >>> same_length(relevance=[1, 2], recency=[3, 4])
     2

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from memlib.checks import Floats, numbers, same_length
+from memlib.checks import Floats, numbers, same_length, unmasked
 from memlib.ranking import INJECTED, _count, rank_order
 
 DRAWS = 10_000  # bootstrap resamples
@@ -71,7 +71,7 @@ def evidence_recall(order: ArrayLike, evidence: Collection[int], top_k: int) -> 
     evidence  row numbers of the cards that hold the answer, at least one
     top_k     1 or more
     returns   in [0, 1]
-    Raises ValueError for no evidence, or a top_k below 1.
+    Raises ValueError for no evidence, a row that repeats, or a top_k below 1.
     Source: *Scoring beyond similarity*, What the lab found.
 
     >>> evidence_recall([4, 2, 0, 1, 3], {2, 3}, top_k=2)
@@ -82,8 +82,12 @@ def evidence_recall(order: ArrayLike, evidence: Collection[int], top_k: int) -> 
         raise ValueError("evidence is empty: a question without evidence has no recall")
     if top_k < 1:
         raise ValueError(f"top_k is {top_k!r}: must be 1 or more")
-    first = np.asarray(order)[:top_k].tolist()
-    return len(wanted.intersection(first)) / len(wanted)
+    unmasked("order", order)
+    rows = np.asarray(order).tolist()
+    if len(set(rows)) < len(rows):
+        again = next(at for at, row in enumerate(rows) if row in rows[:at])
+        raise ValueError(f"order[{again}] is {rows[again]!r}: a row may occur only once")
+    return len(wanted.intersection(rows[:top_k])) / len(wanted)
 
 
 def expected_recall(scores: ArrayLike, evidence: Collection[int], top_k: int) -> float:

@@ -25,7 +25,8 @@ def weighted_sum(
     weights    name -> weight, 0 or more
     normalize  `min_max`, `z_score`, or None for signals that share a scale already
     returns    shape (n,)
-    Raises ValueError for names or lengths that differ, a negative weight, a value not finite.
+    Raises ValueError for names or lengths that differ, a negative weight, a value not finite,
+    pandas indexes that differ or repeat a label.
     Source: *Scoring beyond similarity*, A weighted sum.
 
     >>> two = {"dense": [0.70, 0.80], "bm25": [1, 0], "entity": [1, 0]}
@@ -75,7 +76,8 @@ def reciprocal_rank_fusion(
     matched  one entry a list: shape (n,) of True where the list holds the card, None for all
     rrf_k    above 0; the customary 60
     returns  shape (n,), in [0, number of lists / (rrf_k + 1)]: first in two lists is 0.0328
-    Raises ValueError for lengths that differ, a value not finite, a rrf_k of 0 or below.
+    Raises ValueError for lengths that differ, a value not finite, a rrf_k of 0 or below, pandas
+    indexes that differ or repeat a label.
     Source: *Scoring beyond similarity*, Reciprocal rank fusion; Cormack et al. 2009.
 
     >>> dense, words = [0.9, 0.8, 0.1, 0.0], [2.0, 0.0, 7.0, 5.0]
@@ -91,7 +93,8 @@ def reciprocal_rank_fusion(
     same_length(**{f"lists[{i}]": values for i, values in enumerate(scores)})
     points = np.zeros(len(scores[0]))
     for i, (values, mask) in enumerate(zip(scores, held, strict=True)):
-        on = np.ones(len(values), dtype=bool) if mask is None else np.asarray(mask, dtype=bool)
+        flags = np.ones(len(values)) if mask is None else mask
+        on = numbers(f"matched[{i}]", flags, low=0, high=1, ndim=1, like=lists[0]) > 0
         same_length(**{f"lists[{i}]": values, f"matched[{i}]": on})
         points[on] += 1 / (k + competition_ranks(values[on]))
     return points

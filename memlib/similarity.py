@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memlib.checks import Floats, numbers
+from memlib.checks import Floats, numbers, unmasked
 
 
 def _units(name: str, matrix: Floats) -> Floats:
@@ -78,6 +78,8 @@ def cosine_of_units(query: NDArray[np.float32], memories: NDArray[np.float32]) -
     >>> cosine_of_units(np.float32([1, 0]), np.float32([[0.6, 0.8]])).round(4)
     array([0.6])
     """
+    unmasked("query", query)
+    unmasked("memories", memories)
     query, memories = np.asarray(query), np.asarray(memories)
     if memories.ndim != 2 or query.shape != memories.shape[1:]:
         raise ValueError(f"query has shape {query.shape}, memories have shape {memories.shape}")

@@ -14,6 +14,20 @@ from memlib.checks import card_ids, finite_fields, numbers, same_length
 
 NAN, INF = float("nan"), float("inf")
 
+FILL = "leave such rows out, or fill them"
+ONCE = "as one before it is: a label may occur only once, or pass .to_numpy()"
+TWICE = pd.Series([1.0, 2.0, 3.0], index=["a", "a", "b"])
+
+
+def masked(at: int | tuple[int, int], below: object) -> np.ndarray:
+    """Numbers in as many dimensions as `at` has, of which one is masked."""
+    full = np.zeros((2,) * np.size(at), dtype=object if below is None else type(below))
+    full[at] = below
+    hides = np.zeros(full.shape, dtype=bool)
+    hides[at] = True
+    return np.ma.array(full, mask=hides)
+
+
 REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: numbers("hours", [0, -1], low=0), "hours[1] is -1.0: must be at least 0"),
     (lambda: numbers("rating", [1, 11], high=10), "rating[1] is 11.0: must be at most 10"),
@@ -40,6 +54,15 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: card_ids(pd.Index(["miso", None])), "ids[1] is nan: an id must be a str"),
     (lambda: card_ids(["a", None]), "ids[1] is None: an id must be a str"),  # type: ignore[list-item]
     (lambda: card_ids(["a", "b", "a"]), "ids[2] is 'a': an id may occur only once"),
+    (lambda: numbers("x", masked(1, 26)), f"x[1] is masked, with 26 below: {FILL}"),
+    (lambda: numbers("m", masked((1, 1), 4.5)), f"m[1, 1] is masked, with 4.5 below: {FILL}"),
+    (lambda: numbers("m", [[1, 2], masked(0, 3)]), f"m[1][0] is masked, with 3 below: {FILL}"),
+    (lambda: numbers("k", np.ma.masked), f"k is masked, with 0.0 below: {FILL}"),
+    (lambda: numbers("x", (1, np.ma.masked)), f"x[1] is masked, with 0.0 below: {FILL}"),
+    (lambda: numbers("x", masked(1, None)), f"x[1] is masked, with None below: {FILL}"),
+    (lambda: numbers("b", TWICE, like=TWICE.index), f"b[1] is of row 'a', {ONCE}"),
+    (lambda: numbers("b", TWICE, like=TWICE), f"b[1] is of row 'a', {ONCE}"),
+    (lambda: same_length(a=TWICE, b=TWICE), f"a[1] is of row 'a', {ONCE}"),
 ]
 
 
@@ -102,6 +125,11 @@ def test_missing_and_infinite_get_through_only_where_asked() -> None:
     assert numbers("rating", [1, 10], low=1, high=10).tolist() == [1, 10]
     assert numbers("pinned", [True, False]).tolist() == [1, 0]
     assert numbers("hours", []).shape == (0,)
+
+
+def test_a_masked_array_that_masks_nothing_is_an_array() -> None:
+    assert numbers("x", np.ma.array([1, 2])).tolist() == [1, 2]
+    assert numbers("x", np.ma.array([1, 2], mask=[False, False])).tolist() == [1, 2]
 
 
 def test_same_length_counts_lists_arrays_and_columns_alike() -> None:

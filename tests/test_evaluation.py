@@ -344,6 +344,15 @@ REFUSED: list[tuple[Call, str]] = [
     (lambda: expected_recall([1, NAN], [0], 1), "scores[1] is nan: must be a number"),
     (lambda: expected_recall([float("inf")], [0], 1), "scores[0] is inf: must be finite"),
     (lambda: expected_recall([1], [0], 0), "top_k is 0: must be a whole number, 1 or more"),
+    (lambda: evidence_recall([0, 0, 1], [1], 2), "order[1] is 0: a row may occur only once"),
+    (
+        lambda: evidence_recall(np.array([2, 0, 2]), [1], 1),
+        "order[2] is 2: a row may occur only once",
+    ),
+    (
+        lambda: evidence_recall(np.ma.array([2, 0], mask=[False, True]), [1], 1),
+        "order[1] is masked, with 0 below: leave such rows out, or fill them",
+    ),
     (lambda: paired_bootstrap([], []), "first is empty: there is no question to compare"),
     (lambda: paired_bootstrap([1], [1, 2]), "lengths differ: first 1, second 2"),
     (lambda: paired_bootstrap([1, NAN], [1, 2]), "first[1] is nan: must be a number"),

@@ -198,6 +198,10 @@ def test_only_the_order_within_a_list_counts(rows: Rows) -> None:
 
 
 ONE = {"dense": [1], "bm25": [1], "entity": [1]}
+TWICE = pd.Series([3, 2, 1], index=["a", "a", "b"])
+ONCE = "as one before it is: a label may occur only once, or pass .to_numpy()"
+HIDDEN = np.ma.array([1, 9], mask=[False, True])
+FILL = "leave such rows out, or fill them"
 REFUSED: list[tuple[Call, str]] = [
     (lambda: weighted_sum({}, {}), "signals [] and weights []: names differ"),
     (
@@ -238,6 +242,27 @@ REFUSED: list[tuple[Call, str]] = [
     ),
     (lambda: reciprocal_rank_fusion([[1]], rrf_k=0), "rrf_k is 0.0: must be at least 4.94066e-324"),
     (lambda: reciprocal_rank_fusion([[1]], rrf_k=NAN), "rrf_k is nan: must be a number"),
+    (lambda: reciprocal_rank_fusion([TWICE, TWICE]), f"lists[0][1] is of row 'a', {ONCE}"),
+    (lambda: reciprocal_rank_fusion([TWICE]), f"lists[0][1] is of row 'a', {ONCE}"),
+    (
+        lambda: weighted_sum({"dense": TWICE, "bm25": TWICE}, {"dense": 1, "bm25": 1}),
+        f"dense[1] is of row 'a', {ONCE}",
+    ),
+    (lambda: weighted_sum({**ONE, "bm25": HIDDEN}), f"bm25[1] is masked, with 9 below: {FILL}"),
+    (lambda: competition_ranks(HIDDEN), f"scores[1] is masked, with 9 below: {FILL}"),
+    (
+        lambda: reciprocal_rank_fusion([[1, 2], HIDDEN]),
+        f"lists[1][1] is masked, with 9 below: {FILL}",
+    ),
+    (
+        lambda: reciprocal_rank_fusion([[1, 2]], [HIDDEN > 0]),
+        f"matched[0][1] is masked, with True below: {FILL}",
+    ),
+    (
+        lambda: reciprocal_rank_fusion([[1, 2]], [[True, NAN]]),
+        "matched[0][1] is nan: must be a number",
+    ),
+    (lambda: reciprocal_rank_fusion([[1, 2]], [[1, 2]]), "matched[0][1] is 2.0: must be at most 1"),
 ]
 
 
@@ -254,3 +279,5 @@ def test_signals_whose_pandas_indexes_differ_are_refused() -> None:
         weighted_sum({"a": one, "b": other}, {"a": 1, "b": 1})
     with pytest.raises(ValueError, match="one order"):
         reciprocal_rank_fusion([one, other])
+    with pytest.raises(ValueError, match="one order"):
+        reciprocal_rank_fusion([one, one], [None, other])

@@ -189,3 +189,12 @@ def test_lists_are_unit_vectors_too() -> None:
     assert cosine_of_units([1, 0], [[0.6, 0.8]]).tolist() == [0.6]  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^query has shape \(2,\), memories have shape \(2,\)$"):
         cosine_of_units([1, 0], [0.6, 0.8])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("score", [cosine, cosine_of_units, euclidean])
+def test_masked_coordinates_are_refused(score: Callable[..., object]) -> None:
+    hidden = np.ma.array([1.0, 0.0], mask=[False, True])
+    with pytest.raises(ValueError, match=r"^query\[1\] is masked, with 0\.0 below"):
+        score(hidden, [[1.0, 0.0]])
+    with pytest.raises(ValueError, match=r"^memories\[0\]\[1\] is masked, with 0\.0 below"):
+        score([1.0, 0.0], [hidden])
