@@ -12,6 +12,7 @@ LOWEST_RATING, HIGHEST_RATING = 1, 10  # *Scoring beyond similarity*, Importance
 DEFAULT_IMPORTANCE = 0.5  # Formulas, section 4: imp_user where nobody rated
 UNRATED = 5.5  # the rating whose importance is DEFAULT_IMPORTANCE
 PINNED_BOOST = 0.20  # Formulas, section 4
+PROJECT_POLICY = 0.05  # Formulas, section 4: its example of a policy, project:accounting
 KIND_BOOST = {"semantic": 0.10, "episodic": 0.0, "working": -0.05}  # Formulas, section 4
 RUBRIC = {  # ours; the two ends are those of *Scoring beyond similarity*
     "1-2": "trivia: nobody is worse off if it is gone (printer ink)",
@@ -52,7 +53,7 @@ def importance(
     user     shape (n,), in [0, 1]
     pinned   shape (n,), True or False
     kind     n words, each working (-0.05), episodic (0.00) or semantic (+0.10)
-    policy   one number or shape (n,), for example +0.05 on cards of one project
+    policy   one number or shape (n,), for example PROJECT_POLICY on cards of one project
     returns  shape (n,), in [0, 1]
     Raises ValueError for a user importance outside [0, 1], an unknown kind, lengths that differ,
     pandas indexes that differ.

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
 from itertools import product
 
@@ -482,6 +483,8 @@ REFUSED: list[tuple[Call, str]] = [
     ),
     (lambda: retention([NAN], [9], ["working"], [0]), "score[0] is nan: must be a number"),
     (lambda: retention([1], [-9], ["working"], [0]), "age_days[0] is -9.0: must be at least 0"),
+    (lambda: retention([1], [9], ["working"], [2]), "pinned[0] is 2.0: must be at most 1"),
+    (lambda: retention([1], [9], ["working"], [-1]), "pinned[0] is -1.0: must be at least 0"),
     (
         lambda: retention([1], [9], [], [0]),
         "lengths differ: score 1, age_days 1, kind 0, pinned 1",
@@ -509,7 +512,13 @@ REFUSED: list[tuple[Call, str]] = [
         "interval_days is nan: must be a number",
     ),
     (lambda: next_interval(6, 1.5, 0), "importance is 1.5: must be at most 1"),
+    (lambda: next_interval(6, -0.1, 0), "importance is -0.1: must be at least 0"),
+    (lambda: next_interval(6, 0, -0.1), "usage is -0.1: must be at least 0"),
+    (lambda: next_interval(6, 0, 1.5), "usage is 1.5: must be at most 1"),
     (lambda: next_interval(None, 0, NAN), "usage is nan: must be a number"),
+    (lambda: outranks([0.5], [-1], ["a"], 0), "age_days[0] is -1.0: must be at least 0"),
+    (lambda: outranks([0.5], [NAN], ["a"], 0), "age_days[0] is nan: must be a number"),
+    (lambda: outranks([NAN], [0], ["a"], 0), "importance[0] is nan: must be a number"),
 ]
 
 
@@ -539,5 +548,16 @@ def test_one_card_outranks_another_by_importance_then_age_then_id() -> None:
     weight, age, ids = [0.5, 0.9, 0.5, 0.5], [2, 9, 1, 2], ["b", "d", "c", "a"]
     assert outranks(weight, age, ids, row=0).tolist() == [False, True, True, True]
     assert not outranks(weight, age, ids, row=1).any()
+    assert outranks(weight, age, ids, row=2).tolist() == [False, True, False, False]
+    assert outranks(weight, age, ids, row=3).tolist() == [False, True, True, False]
+    assert outranks([0.5, 0.5], [0, 0], ["a", "b"], row=1).tolist() == [True, False]
     with pytest.raises(ValueError, match="lengths differ"):
         outranks(weight, age, ids[:2], row=0)
+
+
+@pytest.mark.parametrize("made", [ForgetWeights, RetentionPolicy, ReviewWeights])
+def test_a_set_of_weights_once_made_is_never_changed(made: type) -> None:
+    rules = made()
+    for field in fields(rules):
+        with pytest.raises(FrozenInstanceError):
+            setattr(rules, field.name, 1.0)

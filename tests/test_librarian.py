@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, fields, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -751,12 +751,15 @@ def test_a_review_moves_tau_by_the_formula_and_starts_new_counts(toys: Store) ->
     put(toys, "a", importance=10, kind="semantic", views=7)
     put(toys, "b", importance=4, kind="working", views=1)
     put(toys, "c")
+    put(toys, "d", importance=4, kind="working", views=1)
     toys.set_review("b", 10, NOW, 6, 2, 1)
+    toys.set_review("d", 10, NOW, 6, 1, 1)
     librarian, later = Librarian(toys, Toy()), NOW + 3 * DAY
     eighth = np.log(2) / (np.log(8) + 1e-6)
     for id, helpful, before, weight, used, rates in (
         ("a", False, FIRST_TAU_DAYS, 1, np.log(8) / (np.log(8) + 1e-6), (0, 1)),
         ("b", True, 10, Fraction(1, 3) - Fraction("0.05"), eighth, (0.75, 0.25)),
+        ("d", False, 10, Fraction(1, 3) - Fraction("0.05"), eighth, (1 / 3, 2 / 3)),
     ):
         parts = [Fraction(float(part)) for part in (before, weight, used, *rates)]
         tau = librarian.reviewed(id, helpful, later)
@@ -853,3 +856,10 @@ class _Late:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
+
+
+def test_a_set_of_settings_once_made_is_never_changed() -> None:
+    rules = Settings()
+    for field in fields(rules):
+        with pytest.raises(FrozenInstanceError):
+            setattr(rules, field.name, 1.0)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
 
 import numpy as np
@@ -486,3 +487,10 @@ def test_columns_of_s_in_another_order_are_refused() -> None:
         with pytest.raises(ValueError, match="bring both into one order, or pass"):
             call()
     assert pick_diverse(column, np.eye(2), column.index, 1).rows.tolist() == [1]
+
+
+def test_a_set_of_weights_once_made_is_never_changed() -> None:
+    rules = FinalWeights()
+    for field in fields(rules):
+        with pytest.raises(FrozenInstanceError):
+            setattr(rules, field.name, 1.0)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
 
 import numpy as np
@@ -225,3 +226,10 @@ def test_columns_of_pandas_in_another_order_are_refused() -> None:
     with pytest.raises(ValueError, match="bring both into one order, or pass"):
         relevance(column, column, column[::-1], column)
     assert relevance(column, column, np.zeros(2), column).shape == (2,)
+
+
+def test_a_set_of_weights_once_made_is_never_changed() -> None:
+    rules = RelevanceWeights()
+    for field in fields(rules):
+        with pytest.raises(FrozenInstanceError):
+            setattr(rules, field.name, 1.0)

@@ -221,6 +221,7 @@ REFUSED: list[tuple[Call, str]] = [
     (lambda: strength_slope([[1]]), "query has shape (1, 1): must have 1 dimension(s)"),
     (lambda: strength_slope([1], NAN), "query_strength is nan: must be a number"),
     (lambda: bounded_strength([1.5], 0), "cosine[0] is 1.5: must be at most 1"),
+    (lambda: bounded_strength([-1.5], 0), "cosine[0] is -1.5: must be at least -1"),
     (lambda: bounded_strength([0.5], 1), "strength is 1.0: must be at most 1"),
     (lambda: bounded_strength([0.5], [-0.1]), "strength[0] is -0.1: must be at least 0"),
     (
