@@ -13,6 +13,11 @@ ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/*.ipynb"))
 EXERCISES = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/exercises/ch*/ch*.ipynb"))
 PYTEST = [sys.executable, "-m", "pytest"]
+AS_STORED = [
+    *("--nbval", "--nbval-cell-timeout=60", "-p", "no:cacheprovider"),
+    *("--override-ini=filterwarnings=", "--override-ini=addopts="),
+]
+NBVAL = [*PYTEST, *AS_STORED]
 ALIKE = ("lint", "format")  # ruff does not ask which Python starts it
 
 Stages = dict[str, list[str]]
@@ -21,18 +26,14 @@ Stages = dict[str, list[str]]
 def check(python: str) -> Stages:
     """What `make check` runs, with one Python."""
     pytest = [python, "-m", "pytest"]
-    nbval = [
-        *(*pytest, "--nbval", "--nbval-cell-timeout=60", "-p", "no:cacheprovider"),
-        *("--override-ini=filterwarnings=", "--override-ini=addopts="),
-    ]
     return {
         "lint": [python, "-m", "ruff", "check", "."],
         "format": [python, "-m", "ruff", "format", "--check", "."],
         "types": [python, "-m", "mypy"],
         "doctests": [*pytest, "--doctest-modules", "memlib"],
         "units": [*pytest, "tests", "-m", "not slow"],
-        "notebooks": [*nbval, *CHAPTERS],
-        "exercise notebooks": [*nbval, *EXERCISES],
+        "notebooks": [*pytest, *AS_STORED, *CHAPTERS],
+        "exercise notebooks": [*pytest, *AS_STORED, *EXERCISES],
     }
 
 
