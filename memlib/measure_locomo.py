@@ -15,6 +15,7 @@ from memlib.entity_boost import names_in
 from memlib.evaluation import paired_bootstrap, signs_by_group
 from memlib.experiment import KS, METHODS, READINGS, measure_recalls, measure_signals
 from memlib.experiment import method_row as row
+from memlib.remeasure import FILE, compared, noted
 from memlib.similarity import cosine_of_units
 from memlib.sources.data import data_path
 from memlib.sources.dialogue import VARIANTS, Conversation
@@ -28,6 +29,7 @@ Embedded = Mapping[str, tuple[Vectors, Vectors]]  # conversation -> vectors of t
 
 SPLITS = ("development", "held-out")
 WORDS = tuple(name for name in TOKENIZERS if name not in ("unicode", "words"))
+FUSION = "fusion on LoCoMo"  # what FILES hold, where the processor is noted
 FILES = ("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv")
 SETTING = ("text_variant", "tokenizer", "entity")
 METHOD = ("method", "w_dense", "w_bm25", "w_entity")
@@ -201,11 +203,12 @@ def _told(found: Measured) -> str:
 
 
 def main() -> int:
-    """Measure, write the three files into data/, and say in one line whether anything differs."""
+    """Measure, write the three files into data/, and say whether anything differs, and where."""
     try:
         found = measure(load_locomo(), choose("bundled"), cache_folder())
-        told = _told(found)
-        write(FILES, found)
+        told, (stay, where) = _told(found), compared(FUSION, FILES, found)
+        if not stay:
+            write((*FILES, FILE), (*found, noted(FUSION)))
     except (LocomoUnavailable, EmbedderUnavailable, OSError) as error:
         print(f"make locomo: {error}", file=sys.stderr)
         return 2
@@ -213,7 +216,8 @@ def main() -> int:
     asked, held = counts["questions"], counts["questions with evidence"]
     print(
         f"{len(found.results):,} rows on {held:,} of {asked:,} questions, {asked - held} have no"
-        f" evidence, {counts['evidence that leads to no turn']} pieces lead to no turn; {told}"
+        f" evidence, {counts['evidence that leads to no turn']} pieces lead to no turn; {told}\n"
+        f"{where}"
     )
     return 0
 

@@ -32,6 +32,7 @@ from memlib.measure_locomo import SPLITS, as_csv, write
 from memlib.own_memory import leaderboard, recalls, scorer
 from memlib.ranking import rank_order
 from memlib.recency import age_hours
+from memlib.remeasure import FILE, compared, noted
 from memlib.sources.cards import COURSE_NOW, load_cards, load_exam, names_on
 from memlib.sources.data import data_path
 from memlib.sources.dialogue import Conversation
@@ -46,6 +47,8 @@ FILES = (
     "superseded_results.csv",
 )
 COSTS = FILES[5]  # of the machine: written, never compared
+COMPARED = tuple(name for name in FILES if name != COSTS)
+SURVIVORS = "what survived on LoCoMo"  # what FILES hold, where the processor is noted
 CATEGORIES = {1: "several turns", 2: "time", 3: "inference", 4: "one turn"}  # LoCoMo's numbers
 ALL = "all"
 CARD_KS = (1, 3)
@@ -295,7 +298,7 @@ def _by_id(scores: Floats, ids: pd.Index) -> Floats:
 
 
 def main() -> int:
-    """Measure, write the tables into data/, and say in one line whether anything differs."""
+    """Measure, write the tables into data/, and say whether anything differs, and where."""
     try:
         embedder, folder = choose("bundled"), cache_folder()
         splits = load_locomo()
@@ -303,13 +306,16 @@ def main() -> int:
         found = measure(development, others)
         tables = (*found, measure_superseded(embedder))
         told = [name for name, table in zip(FILES, tables, strict=True) if _differs(name, table)]
-        write(FILES, tables)
+        judged = [table for name, table in zip(FILES, tables, strict=True) if name != COSTS]
+        stay, where = compared(SURVIVORS, COMPARED, judged)
+        if not stay:
+            write((*FILES, FILE), (*tables, noted(SURVIVORS)))
     except (LocomoUnavailable, EmbedderUnavailable, OSError) as error:
         print(f"make locomo: {error}", file=sys.stderr)
         return 2
     print(
         f"{len(METHODS)} methods, {len(found.board):,} rows;"
-        f" {', '.join(told) + ' changed' if told else 'nothing differs'}"
+        f" {', '.join(told) + ' changed' if told else 'nothing differs'}\n{where}"
     )
     return 0
 

@@ -20,7 +20,7 @@ FLOORS = {  # a name ending in * stands for every module of that folder
     **dict.fromkeys(("ideas", "leaderboard"), 3),
     "show.*": 4,
     **dict.fromkeys(("__main__", "measure_locomo", "measure_own_memory", "measure_survivors"), 5),
-    "verify_ollama": 5,
+    **dict.fromkeys(("verify_ollama", "remeasure"), 5),
 }
 FORMULAS = {name for name, floor in FLOORS.items() if floor == 1} | {
     *("fusion", "forgetting", "strength", "relevance", "learning", "ranking", "evaluation"),

@@ -202,7 +202,9 @@ def test_a_part_is_what_its_formula_gives(talk: Conversation, name: str) -> None
     pairs = list(zip(with_evidence(talk), asked_of(talk), strict=True))
     for (question, vector), asked in pairs[:: 1 + len(pairs) // 12]:
         expected = min_max(formula(question.text, vector))
-        assert asked.part(name) == pytest.approx(expected, abs=1e-6)  # float32 inside
+        assert asked.part(name) == pytest.approx(
+            expected, abs=1e-5
+        )  # float32 inside, spread by min-max
 
 
 def test_all_formulas_are_called() -> None:
@@ -239,7 +241,7 @@ def test_the_parts_of_the_tiny_conversation_agree_with_the_oracles() -> None:
         }
         for name, values in raw.items():
             expected = slow_normalization.min_max(values)
-            assert asked.part(name) == pytest.approx(expected, abs=1e-6), name
+            assert asked.part(name) == pytest.approx(expected, abs=1e-5), name
 
 
 def test_a_date_that_is_asked_for_is_matched_by_the_session_s_own() -> None:
@@ -313,7 +315,7 @@ def test_a_question_without_evidence_is_left_out_and_the_others_keep_their_vecto
     turns, _, questions = vectors(TINY)
     for asked, row in zip(TINY_ASKED, (0, 2, 3, 4), strict=True):
         expected = min_max(cosine(questions[row], turns))
-        assert asked.part("similarity") == pytest.approx(expected, abs=1e-6)
+        assert asked.part("similarity") == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_vector_too_few_or_too_many_is_refused() -> None:

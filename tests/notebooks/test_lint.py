@@ -152,6 +152,32 @@ def test_no_output_depends_on_a_plotting_library_s_words(path):
         assert not re.search(r"<Figure|<Axes|matplotlib|object at 0x", " ".join(texts))
 
 
+def embeds_live(source):
+    """Whether a cell runs the bundled model, whose last digits are the processor's."""
+    live = re.search(r"""choose\((["']bundled["'])?\)|\bBundled\(""", source)
+    command = "-m memlib evaluate" in source and "--embedder recorded" not in source
+    return bool(live) or command
+
+
+@every
+def test_no_stored_output_hangs_on_the_last_digits_of_the_model(path):
+    for cell in code(read(path)):
+        if embeds_live(cell.source):
+            assert IGNORED in cell.metadata.get("tags", []), cell.source
+
+
+@pytest.mark.parametrize(
+    ("source", "live"),
+    [
+        *(('embedder = choose("bundled")', True), ("explore(choose())", True), ("Bundled()", True)),
+        *(('choose("recorded")', False), ('run("-m memlib evaluate")', True)),
+        ('run("-m memlib evaluate --embedder recorded --k 1,3")', False),
+    ],
+)
+def test_a_cell_that_embeds_live_is_known(source, live):
+    assert embeds_live(source) == live
+
+
 def test_widgets_are_built_from_core_ipywidgets_alone():
     allowed = {"ipywidgets", "numpy", "pandas", "memlib", *sys.stdlib_module_names}
     for path in (ROOT / "memlib" / "show" / "widgets").glob("*.py"):
