@@ -12,7 +12,8 @@ QUIET := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", 
 FORMGRADER := --ServerApp.open_browser=True --ServerApp.default_url=/formgrader/gradebook \
   --ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True \
   --ServerApp.jpserver_extensions=jupyterlab=False --ServerApp.terminals_enabled=False
-VOILA_FLAGS := --Voila.ip=127.0.0.1 --template=course --show_tracebacks=False \
+UPLOADS := {"websocket_max_message_size": 268435456}
+VOILA_FLAGS := --Voila.ip=127.0.0.1 --template=course --show_tracebacks=False --Voila.tornado_settings='$(UPLOADS)' \
   --MappingKernelManager.cull_idle_timeout=300 --MappingKernelManager.cull_interval=30 \
   --VoilaConfiguration.extension_denylist=@jupyter/nbgrader \
   --VoilaConfiguration.extension_denylist=@jupyter-notebook/lab-extension
@@ -32,7 +33,7 @@ help: ## list these targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 lab: $(READY) exercises ## set up if needed, copy the exercises into work/, open the course
-	$(VENV)/bin/jupyter lab --ServerApp.root_dir="$(CURDIR)" $(ROOT_FLAG) $(LAB_FLAGS) notebooks/00_start_here.ipynb
+	$(VENV)/bin/jupyter lab --ServerApp.root_dir="$(CURDIR)" --ServerApp.tornado_settings='$(UPLOADS)' $(ROOT_FLAG) $(LAB_FLAGS) notebooks/00_start_here.ipynb
 
 playground: $(READY) ## compare two configurations on your own memories, as a plain page in the browser
 	JUPYTER_PATH=$(CURDIR)/notebooks $(VENV)/bin/voila $(VOILA_FLAGS) $(PLAYGROUND_FLAGS) notebooks/playground.ipynb

@@ -41,7 +41,7 @@ LONGEST = {  # all others 150 lines
     "show.widgets.parts": 170,  # controls, panel, table and bars: what every widget shares
     "show.widgets.forgetting": 165,  # the sweep's panel, and a year of a store
     "show.plots": 200,
-    "show.playground": 400,  # thirty controls, two files read and two written, all on one page
+    "show.playground": 420,  # thirty controls, two files read and two written, all on one page
     "show.comparison": 190,  # every part, who is picked, and why the others are not
     "show.configuration": 190,  # every refusal of a finding that does not fit
     "show.side_by_side": 250,  # two lists, their lines, what moves them and what is out

@@ -7,6 +7,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from memlib.show.configuration import CHOICES, PARTS, RANGES, Settings
+from memlib.show.shelf import MOST_CARDS, MOST_MB
 from memlib.show.side_by_side import LABELS
 from memlib.show.widgets import parts
 
@@ -34,6 +35,22 @@ NAMES = """<style onload="const name = () => {
     if (label) h.setAttribute('aria-label', label); } };
 name(); new MutationObserver(name).observe(document.body, {childList: true, subtree: true});">
 </style>"""  # ipywidgets leaves a slider's handle without a name: a screen reader needs one
+ROOM = f"""<span style="{parts.INK}">At most {MOST_CARDS:,} cards and {MOST_MB} MB; a
+server that make did not start may drop more than 10 MB without a word.</span>"""
+GUARD = f"""<style onload="window.ownFiles ??= (() => {{
+  let said = null;
+  document.addEventListener('click', e => {{
+    const button = e.target.closest?.('.widget-upload');
+    said = button?.closest('.playground')?.querySelector('.too-large');
+    said?.replaceChildren(); }}, true);
+  const read = FileReader.prototype.readAsArrayBuffer;
+  FileReader.prototype.readAsArrayBuffer = function (file) {{
+    if (!said || {MOST_MB}e6 >= file.size) return read.call(this, file);
+    const line = document.createElement('span'), size = (file.size / 1e6).toFixed(1);
+    line.setAttribute('role', 'alert');
+    line.textContent = `${{file.name}}: ${{size}} MB, the playground takes {MOST_MB} MB at most`;
+    said.replaceChildren(line); }};  // and a promise that nobody keeps: nothing is sent
+  return true; }})()"></style><span class="too-large" style="{parts.INK}"></span>"""
 HANDLE = {**parts.WIDE, "handle_color": parts.COLORS[0]}
 SIZE = widgets.Layout(width="min(44em, 98%)")
 

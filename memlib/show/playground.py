@@ -25,8 +25,10 @@ from memlib.show.configuration import (
 )
 from memlib.show.controls import (
     GROUPS,
+    GUARD,
     HANDLE,
     NAMES,
+    ROOM,
     SIZE,
     A,
     B,
@@ -168,22 +170,21 @@ class Playground:
 
     def upload(self, change: Mapping[str, Any]) -> None:
         """A card file: all of it or nothing; the cards before it stay when it is refused."""
-        if not change["new"]:
+        if self._still or not change["new"]:
             return
-        file = change["new"][0]
-        self.cards_file.value = ()  # so that the same name can be chosen again
+        file = self._given(change)
         with self._told():
             made = shelf.own(file["name"], bytes(file["content"]), datetime.now(UTC))
             said, now = f"{made.name} is loaded.", made.now.isoformat()
             self._take(made, self.by, self._question(made), now, said)
             self.own = made
+            self._count(self.cards_file, file)
 
     def open_finding(self, change: Mapping[str, Any]) -> None:
         """A saved finding: its cards must be here, then all of it is set at once."""
-        if not change["new"]:
+        if self._still or not change["new"]:
             return
-        file = change["new"][0]
-        self.finding_file.value = ()
+        file = self._given(change)
         with self._told():
             found = from_json(bytes(file["content"]))
             held = [self.own] if self.own else []
@@ -197,6 +198,19 @@ class Playground:
                 raise ValueError(f"{said}: upload just those first; nothing was changed")
             now, said = found.now.isoformat(), f"{file['name']} is open."
             self._take(fitting[0], check_id(found.embedder), found.question, now, said, found)
+            self._count(self.finding_file, file)
+
+    def _given(self, change: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The file that a button was given; until it is taken the button counts what it did."""
+        with self._quiet():  # the same file can be given again
+            change["owner"].value = change["old"]
+        file: Mapping[str, Any] = change["new"][0]
+        return file
+
+    def _count(self, button: Any, file: Mapping[str, Any]) -> None:
+        """Let a button say "(1)": it has the file's name and size, and not its bytes."""
+        with self._quiet():
+            button.value = ({**file, "content": memoryview(b"")},)
 
     def reset(self, _: Any = None) -> None:
         """Both sides as at the start; the cards and the question stay."""
@@ -344,7 +358,7 @@ class Playground:
         self.root = widgets.VBox(
             [
                 _row(self.source, self.embedder),
-                _row(self.cards_file, template, widgets.HTML(NAMES + parts.ARROW)),
+                _row(self.cards_file, template, widgets.HTML(ROOM + GUARD + NAMES + parts.ARROW)),
                 *(_row(self.about, self.progress), self.question),
                 *(_row(self.now, self.shown), self.message),
                 *(_row(self.groups, apart), _row(*self.boxes.values()), self.output),

@@ -15,6 +15,7 @@ from memlib.sources.dialogue import load_dialogue, turn_text
 
 MAYA, DIALOGUE = "Maya's cards", "a dialogue's turns"
 MOST_CARDS = 20_000  # in a file of one's own: embedding cannot be stopped
+MOST_MB = 200  # of that file: 20,000 exported cards with vectors of 1,024 numbers have 133
 TEMPLATE = """id,text,created_at,importance,entities
 tea,"Ana drinks tea, never coffee.",2025-05-02T09:00Z,4,Ana:person
 trip,Ana flies to Oslo on Friday.,2025-06-01T18:30Z,7,Ana:person;Oslo:place
@@ -78,9 +79,11 @@ def own(name: str, content: bytes, now: datetime) -> Shelf:
 
     name     as the browser tells it; it is shown and never opened
     now      no card may be dated after it
-    Raises CardError for the row and column at fault, or for too many cards.
+    Raises CardError for the row and column at fault, for too many cards or too large a file.
     """
     name = name.rpartition("\\")[2].strip(".") or "cards.csv"
+    if (size := len(content) / 1e6) > MOST_MB:
+        raise CardError(f"{name}: {size:,.1f} MB, the playground takes {MOST_MB} MB at most")
     with TemporaryDirectory() as folder:
         file = Path(folder) / "cards.csv"
         file.write_bytes(content)

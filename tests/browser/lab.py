@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -145,17 +146,23 @@ def start_lab(folder: Path) -> Any:
     options = ["--no-browser", "--allow-root", "--expose-app-in-browser", f"--ServerApp.ip={HOST}"]
     options += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True"]
     options += ["--ServerApp.port_retries=0", "--ServerApp.terminals_enabled=False"]
+    options += [f"--ServerApp.tornado_settings={makefile('UPLOADS')}"]  # as `make lab` has it
     return server(folder, ["jupyterlab", *options], "/api/status")
 
 
 def start_voila(folder: Path) -> Any:
     """The playground as `make playground` serves it, but that a kernel without a page ends soon."""
-    found = re.search(r"^VOILA_FLAGS := ((?:.*\\\n)*.*)", read(ROOT / "Makefile"), re.MULTILINE)
-    assert found, "the Makefile has no VOILA_FLAGS"
-    flags = found[1].replace("\\\n", " ")
+    flags = makefile("VOILA_FLAGS").replace("$(UPLOADS)", makefile("UPLOADS"))
     flags = flags.replace("idle_timeout=300", "idle_timeout=8").replace("interval=30", "interval=1")
-    command = ["voila", "--no-browser", *flags.split(), "playground.ipynb"]
+    command = ["voila", "--no-browser", *shlex.split(flags), "playground.ipynb"]
     return server(folder, command, "/voila/static/x")
+
+
+def makefile(name: str) -> str:
+    """What a variable of the Makefile is set to."""
+    found = re.search(rf"^{name} := ((?:.*\\\n)*.*)", read(ROOT / "Makefile"), re.MULTILINE)
+    assert found, f"the Makefile has no {name}"
+    return found[1].replace("\\\n", " ")
 
 
 def read(path: Path) -> str:

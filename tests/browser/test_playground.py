@@ -161,6 +161,43 @@ def test_own_memories_are_all_loaded_or_none(place: Place) -> None:
     place.choose("Maya's cards")
 
 
+def test_a_file_of_twelve_megabytes_is_loaded_and_counted(place: Place) -> None:
+    start = place.lists()
+    header, *rows = memories(120).splitlines()
+    title = "tea " * 25_000  # 100,000 letters
+    large = "\n".join([f"{header},title", *(f"{row},{title}" for row in rows)])
+    assert len(large) > 12e6
+    place.give("Upload a CSV of memories", "large.csv", large)
+    place.root.get_by_text("large.csv is loaded.").wait_for(timeout=120_000)
+    place.notebook.settle()
+    assert place.alerts() == [] and "120 cards" in place.root.inner_text()
+    button = place.root.get_by_role("button", name="Upload a CSV of memories")
+    assert button.inner_text().strip() == "Upload a CSV of memories (1)"
+    place.choose("Maya's cards")
+    assert place.lists() == start
+
+
+def test_a_file_that_is_too_large_is_told_and_the_page_goes_on(
+    place: Place, tmp_path: Path
+) -> None:
+    start, huge = place.lists(), tmp_path / "huge.csv"
+    with huge.open("wb") as out:
+        out.truncate(201_000_000)
+    assert "At most 20,000 cards and 200 MB" in place.root.inner_text()
+    for button in ("Open a finding", "Upload a CSV of memories"):
+        with place.page.expect_file_chooser() as chooser:
+            place.root.get_by_role("button", name=button).click()
+        chooser.value.set_files(huge)
+        place.root.get_by_role("alert").wait_for(timeout=60_000)
+        said = ["huge.csv: 201.0 MB, the playground takes 200 MB at most"]
+        assert (place.alerts(), place.lists()) == (said, start)
+    place.give("Upload a CSV of memories", "small.csv", memories(5))
+    place.root.get_by_text("small.csv is loaded.").wait_for(timeout=120_000)
+    assert place.alerts() == [] and "5 cards" in place.root.inner_text()
+    place.choose("Maya's cards")
+    assert place.lists() == start
+
+
 def test_an_embedder_without_its_server_is_told_in_a_line_and_nothing_changes(
     place: Place,
 ) -> None:

@@ -51,6 +51,12 @@ def upload(page: Playground, name: str, content: str) -> None:
     page.cards_file.value = file(name, content)
 
 
+def counted(button: Any) -> list[str]:
+    """The files that a button counts: it has kept nothing of what is in them."""
+    assert all(bytes(file["content"]) == b"" and file["size"] > 0 for file in button.value)
+    return [file["name"] for file in button.value]
+
+
 def reopen(page: Playground, content: str) -> None:
     page.finding_file.value = file("finding.json", content)
 
@@ -124,7 +130,7 @@ def test_one_s_own_cards_are_loaded_whole(page: Playground) -> None:
     assert page.source.value == "mine.csv" and "2 cards" in page.about.value
     assert page.question.value == "" and as_line("Now type a question") in page.output.value
     assert "alert" not in page.output.value and page.save.value == page.code.value == ""
-    assert page.progress.layout.visibility == "hidden" and page.cards_file.value == ()
+    assert page.progress.layout.visibility == "hidden" and counted(page.cards_file) == ["mine.csv"]
     assert "mine.csv is loaded" in page.message.value
     page.question.value = "What does Ana drink?"
     assert "Ana drinks tea" in page.output.value
@@ -188,6 +194,30 @@ def test_a_bad_file_says_where_and_the_old_cards_stay(page: Playground) -> None:
     assert "bad.csv is loaded" in page.message.value
 
 
+def test_a_button_counts_the_last_file_that_was_taken(page: Playground) -> None:
+    fresh = Playground()
+    upload(fresh, "bad.csv", "id\n")
+    assert counted(fresh.cards_file) == []
+    upload(fresh, "mine.csv", shelf.TEMPLATE)
+    assert counted(fresh.cards_file) == ["mine.csv"]
+    fresh.source.value = shelf.MAYA
+    for _ in range(2):  # the same file again is read again
+        upload(fresh, "bad.csv", "id\n")
+        assert counted(fresh.cards_file) == ["mine.csv"]
+        assert "bad.csv" in fresh.message.value
+        fresh.message.value = ""
+    upload(fresh, "mine.csv", shelf.TEMPLATE)
+    assert fresh.source.value == "mine.csv" and "is loaded" in fresh.message.value
+    reopen(fresh, "{}")
+    assert counted(fresh.finding_file) == []
+
+
+def test_the_largest_file_is_told_beside_its_button(page: Playground) -> None:
+    said = " ".join(" ".join(str(getattr(w, "value", "")) for w in tree(page.root)).split())
+    assert f"At most {shelf.MOST_CARDS:,} cards and {shelf.MOST_MB} MB;" in said
+    assert f"{shelf.MOST_MB}e6 >= file.size" in said
+
+
 def test_a_finding_comes_back(page: Playground) -> None:
     page.controls["a"]["relevance"].value = 2.5
     page.controls["b"]["half_life_days"].value = 5.761
@@ -198,7 +228,8 @@ def test_a_finding_comes_back(page: Playground) -> None:
     page.reset()
     reopen(page, text)
     assert saved(page) == text and page.output.value == shown
-    assert "finding.json is open" in page.message.value and page.finding_file.value == ()
+    assert "finding.json is open" in page.message.value
+    assert counted(page.finding_file) == ["finding.json"]
 
 
 def test_a_finding_beyond_a_slider_s_end_is_not_bent(page: Playground) -> None:

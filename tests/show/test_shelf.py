@@ -1,13 +1,17 @@
 """Where the playground's cards come from, and that a bad file is refused whole."""
 
+import re
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memlib.show import shelf
 from memlib.sources.cards import COURSE_NOW, CardError, load_cards
+from memlib.sources.store import Store
+from tests.notebooks.refresh import ROOT
 
 GOOD = shelf.TEMPLATE.encode()
 EARLY = datetime(2025, 5, 20, tzinfo=UTC)
@@ -85,6 +89,33 @@ def test_more_cards_than_can_be_waited_for_are_refused() -> None:
     with pytest.raises(CardError, match=said):
         shelf.own("mine.csv", many(20_001), COURSE_NOW)
     assert len(shelf.own("mine.csv", many(20_000), COURSE_NOW).cards) == 20_000
+
+
+def test_a_file_that_is_too_large_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "MOST_MB", 1)
+    assert len(shelf.own("mine.csv", GOOD.ljust(1_000_000, b"\n"), COURSE_NOW).cards) == 2
+    with pytest.raises(CardError, match=r"^mine\.csv: 1\.1 MB, the playground takes 1 MB at most$"):
+        shelf.own("mine.csv", b"\xff" * 1_100_000, COURSE_NOW)
+
+
+def test_as_many_cards_as_are_taken_fit_into_a_file_as_they_are_exported(tmp_path: Path) -> None:
+    cards, file = load_cards(), tmp_path / "out.csv"
+    vectors = np.random.default_rng(0).normal(size=(len(cards), 1024)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    with Store(tmp_path / "cards.db") as store:
+        store.add_many(cards, vectors, "ollama:mxbai-embed-large", COURSE_NOW)
+        store.export_csv(file)
+    a_card = file.stat().st_size / len(cards)
+    assert a_card > 5_000  # the vectors are in it
+    assert shelf.MOST_CARDS * a_card < shelf.MOST_MB * 1e6
+
+
+def test_both_servers_let_such_a_file_pass() -> None:
+    told = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (limit,) = re.findall(r'^UPLOADS := \{"websocket_max_message_size": (\d+)\}$', told, re.M)
+    assert int(limit) > shelf.MOST_MB * 1e6 + 1e6  # and what a message says of its file
+    for trait in ("Voila.tornado_settings", "ServerApp.tornado_settings"):
+        assert told.count(f"--{trait}='$(UPLOADS)'") == 1
 
 
 def test_a_card_of_a_later_time_is_told_by_its_id() -> None:
