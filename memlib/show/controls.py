@@ -35,8 +35,8 @@ NAMES = """<style onload="const name = () => {
     if (label) h.setAttribute('aria-label', label); } };
 name(); new MutationObserver(name).observe(document.body, {childList: true, subtree: true});">
 </style>"""  # ipywidgets leaves a slider's handle without a name: a screen reader needs one
-ROOM = f"""<span style="{parts.INK}">At most {MOST_CARDS:,} cards and {MOST_MB} MB; a
-server that make did not start may drop more than 10 MB without a word.</span>"""
+ROOM = f"""<span style="{parts.INK}">At most {MOST_CARDS:,} cards and {MOST_MB} MB. A
+server not started by make lab or make playground may lose a file over 10 MB.</span>"""
 GUARD = f"""<style onload="window.ownFiles ??= (() => {{
   let said = null;
   document.addEventListener('click', e => {{

@@ -214,7 +214,7 @@ def test_a_button_counts_the_last_file_that_was_taken(page: Playground) -> None:
 
 def test_the_largest_file_is_told_beside_its_button(page: Playground) -> None:
     said = " ".join(" ".join(str(getattr(w, "value", "")) for w in tree(page.root)).split())
-    assert f"At most {shelf.MOST_CARDS:,} cards and {shelf.MOST_MB} MB;" in said
+    assert f"At most {shelf.MOST_CARDS:,} cards and {shelf.MOST_MB} MB." in said
     assert f"{shelf.MOST_MB}e6 >= file.size" in said
 
 
