@@ -15,7 +15,7 @@ FILES = (
     *("cards.csv", "exam.csv", "published_figures.csv", "texts.csv", "vectors.json"),
     *("vectors.npy", "minilm_vocab.txt", "stopwords_en.txt", "dialogue.json"),
     "extractions.json",
-    *("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv"),
+    *("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv", "measured_on.csv"),
     *("survivors.csv", "survivors_weights.csv", "survivors_ages.csv", "survivors_dissected.csv"),
     *("survivors_steps.csv", "survivors_costs.csv", "superseded_results.csv", "heldout_looks.csv"),
     *("superseded_cards.csv", "superseded.csv", "capstone_cards.csv", "capstone_questions.csv"),
