@@ -27,43 +27,6 @@ FORMULAS = {name for name, floor in FLOORS.items() if floor == 1} | {
     "own_memory",
 }
 HANDED_IN = {"sources.store", "sources.embedders"}  # what the librarian is given, never imports
-LONGEST = {  # all others 150 lines
-    "sources.embedders": 440,  # four embedders behind one protocol, and what one cannot read
-    "sources.cards": 380,  # every field checked by itself, other kinds of file known as such
-    "sources.records": 230,  # the store's own fields, its tables, its clocks
-    "sources.server": 220,  # an address, a client, and a line for all that either does
-    "sources.store": 415,  # every change that a card can undergo
-    "__main__": 290,  # two commands, each option checked; what may go wrong while printing
-    "measure_own_memory": 290,  # two tables, what they prove, and what they cannot
-    "sources.database": 300,  # opening what is whole and one's own, closing, and copying
-    "recency": 160,  # two forms, their inverses, and every refusal of a time
-    "show.tables": 160,
-    "show.widgets.parts": 170,  # controls, panel, table and bars: what every widget shares
-    "show.widgets.forgetting": 165,  # the sweep's panel, and a year of a store
-    "show.plots": 200,
-    "show.playground": 420,  # thirty controls, two files read and two written, all on one page
-    "show.comparison": 190,  # every part, who is picked, and why the others are not
-    "show.configuration": 190,  # every refusal of a finding that does not fit
-    "show.side_by_side": 250,  # two lists, their lines, what moves them and what is out
-    "show.survivors": 300,  # two tables, three pictures, each with its sentence
-    "forgetting": 340,  # deleting and reviewing, each with its weights
-    "ranking": 250,
-    "librarian": 340,  # search, sweep and review share one table of features and one store
-    "evaluation": 210,
-    "own_memory": 310,  # fourteen ways of scoring, their recalls, their differences
-    "measure_survivors": 330,  # six tables, and those on changing facts
-    "sources.dialogue": 180,
-    "sources.extraction": 220,  # prompts, schema, and every refusal of a reply
-    "sources.suspicion": 210,  # what a conversation may order, what a fact may not hold
-    "importance": 160,
-    "sources.extractor": 210,  # one call, its retries, and what may become a card
-    "measure_locomo": 240,  # three tables, the pairs compared, and the command
-    "signals": 330,  # eleven ideas, each a small function
-    "ideas": 260,  # every idea as a part of one score
-    "leaderboard": 200,
-    "bm25": 250,  # five tokenizers and the index
-    "words": 200,  # tables of scripts, apostrophes and marks, and what is cut where
-}
 EXTRAS = (  # what `pip install .` does not bring
     *("matplotlib", "ipywidgets", "IPython", "tqdm", "jupyterlab", "nbformat"),
     *("nbgrader", "pytest", "nbval", "hypothesis"),
@@ -284,12 +247,6 @@ def test_every_test_has_its_module() -> None:
         if path not in wanted and path.relative_to(TESTS).parts[0] not in OWN_FOLDERS
     ]
     assert not strays, f"{strays}: name them after a module, or list them in CROSS_CUTTING"
-
-
-@pytest.mark.parametrize("name", [*MODULES, *sorted(PACKAGES)])
-def test_modules_stay_small(name: str) -> None:
-    lines, limit = len(read(name).splitlines()), LONGEST.get(name, 150)
-    assert lines <= limit
 
 
 def missing_from_docstrings(code: str) -> list[str]:
