@@ -166,6 +166,13 @@ class Nowhere(io.TextIOBase):
         pass
 
 
+class Forgotten(dict[int, list[Any]]):
+    """IPython's history of outputs, which keeps none of them."""
+
+    def __missing__(self, number: int) -> list[Any]:
+        return []
+
+
 def prepare() -> None:
     """Make the kernel one that nobody looks at and that a cell cannot end by quit() or exit().
 
@@ -178,6 +185,7 @@ def prepare() -> None:
     shell = get_ipython()
     kernel, do_execute = shell.kernel, shell.kernel.do_execute
     sys.stdout = sys.stderr = Nowhere()
+    shell.history_manager.outputs = Forgotten()  # else a cell that prints for ever fills the memory
     kernel.iopub_thread.send_multipart = lambda *arguments, **more: None
     shell.unobserve_all("exit_now")
 
