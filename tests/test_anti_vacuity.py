@@ -48,7 +48,7 @@ FORMULAS = (
     Break("words", "words", " if $word not in stop", ""),
     Break("words", "search_words", "whole=True", "whole=False"),
     Break("words", "inside", "$unit.start() + 1", "$unit.start()"),
-    Break("words", "without_spaces", "<= $high", "< $high - 99"),
+    Break("words", "without_spaces", ") <= $high", ") < $high - 99"),
     Break("similarity", "cosine", '_units("query", $q)', "$q"),
     Break("similarity", "cosine_of_units", "< 1e-3", "< 1e3"),
     Break("similarity", "dots", "matrix, vector)", "matrix, -vector)"),
