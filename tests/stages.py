@@ -1,11 +1,19 @@
-"""Run the checks in stages, time each, and tell at the end what was green."""
+"""Run the checks in stages, time each, and tell at the end what was green.
+
+First, one after the other, what uses every core; then the others, two at a time, each shown whole
+when it ends.
+"""
 
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
+from typing import IO
 
 from tests.pythons import about, folder
 
@@ -18,6 +26,8 @@ AS_STORED = [
     *("--override-ini=filterwarnings=", "--override-ini=addopts="),
 ]
 NBVAL = [*PYTEST, *AS_STORED]
+WIDE = ("-n", "auto")  # these tests are spread over all cores
+LANES = 2  # of the stages that are not, so many run beside each other
 ALIKE = ("lint", "format")  # ruff does not ask which Python starts it
 
 Stages = dict[str, list[str]]
@@ -31,7 +41,7 @@ def check(python: str) -> Stages:
         "format": [python, "-m", "ruff", "format", "--check", "."],
         "types": [python, "-m", "mypy"],
         "doctests": [*pytest, "--doctest-modules", "memlib"],
-        "units": [*pytest, "tests", "-m", "not slow"],
+        "units": [*pytest, "tests", "-m", "not slow", *WIDE],
         "notebooks": [*pytest, *AS_STORED, *CHAPTERS],
         "exercise notebooks": [*pytest, *AS_STORED, *EXERCISES],
     }
@@ -42,7 +52,7 @@ TEST = CHECK | {
     "processors": [sys.executable, "-m", "tests.processors"],
     "install": [*PYTEST, "tests/test_install.py", "-m", "slow"],
     "alone and offline": [*PYTEST, "tests/notebooks", "-m", "slow"],
-    "anti-vacuity": [*PYTEST, "tests/test_anti_vacuity.py", "-m", "slow"],
+    "anti-vacuity": [*PYTEST, "tests/test_anti_vacuity.py", "-m", "slow", *WIDE],
     "store": [*PYTEST, "tests/sources/test_store.py", "-m", "slow"],
     "LoCoMo": [*PYTEST, "tests/test_measure_locomo.py", "-m", "slow"],
     "what survived": [*PYTEST, "tests/test_measure_survivors.py", "-m", "slow"],
@@ -71,30 +81,51 @@ def other_pythons(names: Sequence[str]) -> tuple[Stages, list[str]]:
     return stages, absent
 
 
-def code_of(command: Sequence[str]) -> int:
+def code_of(command: Sequence[str], output: IO[str] | None = None) -> int:
     """The exit code of a command; 127, as in a shell, if there is no such program."""
     try:
         environment = os.environ | {"PYTHONUTF8": "1"}
-        return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, check=False, stdout=output, stderr=output
+        )
+        return done.returncode
     except FileNotFoundError:
         return 127
 
 
 def run(stages: Mapping[str, Sequence[str]], absent: Sequence[str]) -> int:
     """Run every stage, also after a failure; the exit code is 1 if any failed."""
-    results = []
-    for name, command in stages.items():
-        print(f"\n=== {name}: {' '.join(command[1:])[:150]}", flush=True)
+    results: dict[str, tuple[float, int]] = {}
+    one_at_a_time = Lock()
+
+    def head(name: str) -> str:
+        return f"\n=== {name}: {' '.join(stages[name][1:])[:150]}"
+
+    def in_a_lane(name: str) -> None:
         begin = time.monotonic()
-        code = code_of(command)
-        results.append((name, time.monotonic() - begin, code))
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+            code = code_of(stages[name], output)
+            output.seek(0)
+            with one_at_a_time:
+                print(head(name), output.read(), sep="\n", flush=True)
+        results[name] = (time.monotonic() - begin, code)
+
+    first = [name for name in stages if name.endswith("set up") or stages[name][-2:] == [*WIDE]]
+    for name in first:
+        print(head(name), flush=True)
+        begin = time.monotonic()
+        code = code_of(stages[name])
+        results[name] = (time.monotonic() - begin, code)
+    with ThreadPoolExecutor(LANES) as lanes:
+        list(lanes.map(in_a_lane, [name for name in stages if name not in first]))
     wide = max(map(len, stages), default=0)
     print(f"\n{'stage':<{wide}}  seconds  result")
-    for name, seconds, code in results:
+    for name in stages:
+        seconds, code = results[name]
         print(f"{name:<{wide}} {seconds:8.1f}  {'green' if code == 0 else f'FAILED ({code})'}")
     for line in absent:
         print(line)
-    failed = sum(code != 0 for _, _, code in results)
+    failed = sum(code != 0 for _, code in results.values())
     print(f"{len(results) - failed} passed, {failed} failed")
     return int(failed > 0)
 

@@ -338,7 +338,7 @@ def test_a_cleared_output_is_noticed(copy, chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS[1:], ids=lambda path: path.stem)
 def test_a_changed_constant_turns_its_chapter_red(copy, chapter):
     module, old, new = {
-        "01": ("similarity", '@ _units("query", $q)', "@ $q / 2"),
+        "01": ("similarity", '_units("query", $q)).clip', "$q / 2).clip"),
         "02": ("recency", "DECAY_PER_HOUR = 0.995", "DECAY_PER_HOUR = 0.994"),
         "03": ("importance", "PINNED_BOOST = 0.20", "PINNED_BOOST = 0.21"),
         "04": ("ranking", "$w[1] * $f", "$f"),
