@@ -323,7 +323,7 @@ def the_feedback_agrees(answer, expected, check):
     return told.passed[0]
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda x: f"{type(x).__name__} {x}"[:40])
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda x: f"{type(x).__name__} {x}".partition(" at 0x")[0][:40])
 def test_what_the_feedback_accepts_the_judge_accepts(answer):
     for expected in EXPECTED:
         by_feedback = the_feedback_agrees(answer, expected, close)
