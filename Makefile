@@ -26,7 +26,7 @@ $(error This is not the project's folder: go there, or say make -C FOLDER)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab playground check test test-browser demo refresh vectors exercises locomo bench site verify-ollama anew \
+.PHONY: help lab playground check test test-browser demo evaluate refresh vectors exercises locomo bench site verify-ollama anew \
   release collect grade formgrader feedback solution
 
 help: ## list these targets
@@ -48,13 +48,16 @@ test-browser: $(READY) ## every notebook and the playground in a real browser (D
 	$(PY) -m pytest tests/browser -m slow
 
 demo: $(READY) ## the published experiment in the terminal (OPTIONS="--help" lists the options)
-	@$(PY) -m memlib $(OPTIONS)
+	@$(PY) -m course demo $(OPTIONS)
+
+evaluate: $(READY) ## which ranking suits your own memory: OPTIONS="--cards … --questions …"
+	@$(PY) -m memlib evaluate $(OPTIONS)
 
 refresh: $(READY) ## run every notebook and store its outputs; twice changes no byte
 	$(PY) -m tests.notebooks.refresh
 
 vectors: $(READY) ## record what is missing in data/vectors.npy, drop what is unused
-	$(PY) -m memlib.sources.vectors
+	$(PY) -m course.data.vectors
 
 exercises: ## copy the exercises into work/; a file that is there is never overwritten
 	@for from in notebooks/exercises/ch*/ch*.ipynb; do \
@@ -63,31 +66,31 @@ exercises: ## copy the exercises into work/; a file that is there is never overw
 	done
 
 release: $(READY) ## pack the course for students: no answers, searched for leaks first
-	@$(PY) -m notebooks.exercises.grading.release
+	@$(PY) -m grader.release
 
 collect: $(READY) ## on a hub: CHAPTER=ch02 HOMES=/home [FILE= INTO=], each notebook with its owner's rights
-	@$(PY) -m notebooks.exercises.grading.homes
+	@$(PY) -m grader.homes
 
 grade: $(READY) ## grade a class: CHAPTER=ch02 SUBMISSIONS=folder [STUDENTS= AGAIN= JOBS=], SEED exported
-	@$(PY) -m notebooks.exercises.grading.grade
+	@$(PY) -m grader.grade
 
 formgrader: $(READY) ## mark written answers by hand, in the browser
 	@mkdir -p -m 700 grading
 	$(VENV)/bin/jupyter server $(ROOT_FLAG) $(FORMGRADER)
 
 feedback: $(READY) ## CHAPTER=ch02: the report again, a page for each student, grading/grades.csv
-	@$(PY) -m notebooks.exercises.grading.report "$(CHAPTER)"
-	@$(PY) -m notebooks.exercises.grading.pages "$(CHAPTER)"
+	@$(PY) -m grader.report "$(CHAPTER)"
+	@$(PY) -m grader.pages "$(CHAPTER)"
 
 solution: $(READY) ## CHAPTER=ch02: the solved notebook, run, into grading/solutions/
-	@$(PY) -m notebooks.exercises.grading.solution "$(CHAPTER)"
+	@$(PY) -m grader.solution "$(CHAPTER)"
 
 locomo: $(READY) ## measure on LoCoMo again (about ten minutes; finds or downloads the data)
-	$(PY) -m memlib.measure_locomo
-	$(PY) -m memlib.measure_survivors
+	$(PY) -m course.measure.locomo
+	$(PY) -m course.measure.survivors
 
 verify-ollama: $(READY) ## compare a live nomic-embed-text with the published cosines
-	@$(PY) -m memlib.verify_ollama
+	@$(PY) -m course.measure.verify_ollama
 
 bench: $(READY) ## measure speed and write BENCHMARKS.md
 	$(PY) -m pip install -q -e ".[bench]"

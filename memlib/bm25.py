@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +20,7 @@ IDF_FLOOR = 0.25  # rank-bm25 0.2.2: a negative idf becomes this share of the me
 K_NORM = 2.0  # Formulas, section 2 (2): the BM25 score that counts one half
 VARIANTS = ("okapi", "lucene")
 STOPWORDS = frozenset(
-    """a an and are as at be been but by d did do does for from had has have he her hers him his
-    how i if in into is it its ll m me my of on or our re s she so t that the their them then
-    there these they this to ve was we were what when where which who whom why will with would
-    you your""".split()
+    Path(__file__).with_name("stopwords_en.txt").read_text(encoding="utf-8").split()
 )
 
 _WORDS = re.compile(r"[a-z0-9]+")

@@ -13,6 +13,13 @@ from numpy.typing import NDArray
 from memlib import forgetting
 from memlib.bm25 import BM25, K_NORM, saturate, unicode
 from memlib.checks import Floats, numbers
+from memlib.four_part_relevance import (
+    RelevanceWeights,
+    question_tags,
+    relevance,
+    tag_match,
+    title_hit,
+)
 from memlib.importance import KIND_BOOST, from_rating, importance
 from memlib.ranking import (
     MMR_LAMBDA,
@@ -23,9 +30,8 @@ from memlib.ranking import (
     rank_order,
 )
 from memlib.recency import HALF_LIFE_DAYS, age_hours, recency_by_half_life
-from memlib.relevance import RelevanceWeights, question_tags, relevance, tag_match, title_hit
+from memlib.server import canonical
 from memlib.similarity import cosine_of_units, dots
-from memlib.sources.server import canonical
 
 CANDIDATES_DENSE, CANDIDATES_WORDS = 50, 50  # Formulas, section 8: N_e and N_k
 TOP_K = 3  # as many as go into the prompt, as in *Scoring beyond similarity*, table (c)
@@ -320,7 +326,7 @@ class Librarian:
         held, mine = self.store.embedder_id, self.embedder.id
         if held not in (None, mine, canonical(mine)):
             said = f"the store's vectors come from {held}, the embedder is {mine}"
-            todo = "embed the cards again with `memlib.sources.reembed.reembed(store, embedder)`"
+            todo = "embed the cards again with `memlib.store.reembed.reembed(store, embedder)`"
             raise ValueError(f"{said}: two models are never compared; {todo}")
 
 

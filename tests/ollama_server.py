@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from unittest.mock import patch
 
-from memlib.sources.embedders import Bundled
+from memlib.embedders.minilm import Bundled
 
 EMBEDDERS, CHATS = ("nomic-embed-text", "all-minilm"), ("llama3.2",)
 PROSE = "Yesterday Maya remembered every important question about breakfast. " * 18  # 1224 letters

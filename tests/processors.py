@@ -33,10 +33,23 @@ X86 = ("x86_64", "amd64")
 TUNABLES = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"  # glibc's exp, log and pow of older ones
 FORMULAS = (
     *("similarity", "recency", "importance", "normalization", "bm25", "entity_boost", "signals"),
-    *("fusion", "forgetting", "strength", "relevance", "learning", "ranking", "evaluation"),
-    *("experiment", "own_memory", "librarian", "ideas", "leaderboard", "published_figures"),
+    *(
+        "fusion",
+        "forgetting",
+        "strength",
+        "four_part_relevance",
+        "learning",
+        "ranking",
+        "evaluation",
+    ),
+    *("evaluate", "librarian"),
 )
-UNITS = [f"tests/test_{name}.py" for name in FORMULAS]
+MEASURES = ("experiment", "ideas", "leaderboard")
+UNITS = [
+    *(f"tests/memlib/test_{name}.py" for name in FORMULAS),
+    *(f"tests/course/measure/test_{name}.py" for name in MEASURES),
+    "tests/test_published_figures.py",
+]
 EXAMPLES = 10  # of hypothesis a test: "units" tries a hundred, here it is run four times
 SETTINGS = ("OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "GOTO_NUM_THREADS")
 SETTINGS += ("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "GLIBC_TUNABLES")

@@ -28,7 +28,7 @@ AS_STORED = [
 NBVAL = [*PYTEST, *AS_STORED]
 WIDE = ("-n", "auto")  # these tests are spread over all cores
 LANES = 2  # of the stages that are not, so many run beside each other
-ALIKE = ("lint", "format")  # ruff does not ask which Python starts it
+ALIKE = ("lint", "format", "houses")  # these read the source: no matter which Python starts them
 
 Stages = dict[str, list[str]]
 
@@ -39,8 +39,9 @@ def check(python: str) -> Stages:
     return {
         "lint": [python, "-m", "ruff", "check", "."],
         "format": [python, "-m", "ruff", "format", "--check", "."],
+        "houses": [str(Path(python).with_name("lint-imports"))],
         "types": [python, "-m", "mypy"],
-        "doctests": [*pytest, "--doctest-modules", "memlib"],
+        "doctests": [*pytest, "--doctest-modules", "memlib", "course", "grader"],
         "units": [*pytest, "tests", "-m", "not slow", *WIDE],
         "notebooks": [*pytest, *AS_STORED, *CHAPTERS],
         "exercise notebooks": [*pytest, *AS_STORED, *EXERCISES],
@@ -53,10 +54,10 @@ TEST = CHECK | {
     "install": [*PYTEST, "tests/test_install.py", "-m", "slow"],
     "alone and offline": [*PYTEST, "tests/notebooks", "-m", "slow"],
     "anti-vacuity": [*PYTEST, "tests/test_anti_vacuity.py", "-m", "slow", *WIDE],
-    "store": [*PYTEST, "tests/sources/test_store.py", "-m", "slow"],
-    "LoCoMo": [*PYTEST, "tests/test_measure_locomo.py", "-m", "slow"],
-    "what survived": [*PYTEST, "tests/test_measure_survivors.py", "-m", "slow"],
-    "grading": [*PYTEST, "tests/exercises", "-m", "slow", "-s"],
+    "store": [*PYTEST, "tests/memlib/store/test_sqlite.py", "-m", "slow"],
+    "LoCoMo": [*PYTEST, "tests/course/measure/test_locomo.py", "-m", "slow"],
+    "what survived": [*PYTEST, "tests/course/measure/test_survivors.py", "-m", "slow"],
+    "grading": [*PYTEST, "tests/exercises", "tests/grader", "-m", "slow", "-s"],
     "site": [*PYTEST, "tests/site", "-m", "slow"],
     "browser": [*PYTEST, "tests/browser", "-m", "slow"],
     "benchmarks, small": [sys.executable, "-m", "tests.benchmarks.run", "--small"],

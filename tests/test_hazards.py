@@ -20,10 +20,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from course.data.files import data_path
+from course.data.maya import COURSE_NOW, maya_cards, published_cards
+from course.data.recorded import choose
+from grader import sandbox
+from grader.judge import judge
+from grader.typed import decode
+from grader.withheld import make_course
 from memlib.bm25 import BM25, TOKENIZERS, naive, saturate, unicode, words
+from memlib.cards import CardError, load_cards
 from memlib.entity_boost import entity_boost, names_in
 from memlib.evaluation import sit_exam
+from memlib.extraction.reply import Extraction
+from memlib.extraction.suspicion import ungrounded
 from memlib.forgetting import days_until_due, next_tau, recall_probability
+from memlib.four_part_relevance import question_tags, relevance, title_hit
 from memlib.fusion import RRF_K, competition_ranks, reciprocal_rank_fusion, weighted_sum
 from memlib.librarian import BELOW, PICKED, Librarian, Settings
 from memlib.normalization import min_max
@@ -35,19 +46,9 @@ from memlib.ranking import (
     three_part_score,
 )
 from memlib.recency import age_hours, decay_per_hour, recency, recency_by_half_life
-from memlib.relevance import question_tags, relevance, title_hit
 from memlib.similarity import cosine, cosine_of_units, euclidean
-from memlib.sources.cards import COURSE_NOW, CardError, load_cards, published_cards
-from memlib.sources.data import data_path
-from memlib.sources.embedders import choose
-from memlib.sources.extraction import Extraction
-from memlib.sources.store import Store, StoreError
-from memlib.sources.suspicion import ungrounded
-from notebooks.exercises.grading import sandbox
-from notebooks.exercises.grading.judge import judge
-from notebooks.exercises.grading.typed import decode
-from notebooks.exercises.grading.withheld import make_course
-from tests.exercises.making import needs_sandbox
+from memlib.store.sqlite import Store, StoreError
+from tests.grader.making import needs_sandbox
 
 ROOT = Path(__file__).parents[1]
 
@@ -293,7 +294,7 @@ def test_qwenpaw_4710_the_zone_of_the_machine_changes_nothing(tmp_path: Path) ->
     code = """
 import json, time
 from memlib.recency import age_hours
-from memlib.sources.cards import COURSE_NOW, published_cards
+from course.data.maya import COURSE_NOW, published_cards
 cards = published_cards()
 hours = age_hours(cards["created_at"], cards["last_accessed_at"], COURSE_NOW)
 print(json.dumps({"west": time.timezone, "hours": hours.tolist()}))
@@ -774,19 +775,21 @@ def test_elementsofdatascience_6_cards_load_whatever_the_code_page(tmp_path: Pat
     code = """
 import json, locale
 from pathlib import Path
-from memlib.sources.cards import load_cards, load_exam
+from course.data.maya import maya_cards
+from memlib.cards import load_cards
+from course.data.maya import load_exam
 print(json.dumps({
     "page": locale.getpreferredencoding(False),
     "own": load_cards(Path("own.csv")).loc["miso", "text"],
-    "course": [len(load_cards()), len(load_exam())],
-    "letters": sorted(set("".join(load_cards()["text"]))),
+    "course": [len(maya_cards()), len(load_exam())],
+    "letters": sorted(set("".join(maya_cards()["text"]))),
 }))
 """
     plain = child(code, tmp_path, LC_ALL="C", PYTHONUTF8="0")
     assert "utf" not in str(plain["page"]).lower()
     assert plain["own"] == "Miso (味噌) sleeps on Zoë’s chair."
-    assert plain["course"] == [len(load_cards()), 10]
-    assert plain["letters"] == sorted(set("".join(load_cards()["text"])))
+    assert plain["course"] == [len(maya_cards()), 10]
+    assert plain["letters"] == sorted(set("".join(maya_cards()["text"])))
 
 
 @pytest.mark.parametrize("page", ["cp1252", "cp932", "utf-16"])
@@ -802,11 +805,11 @@ def test_otter_pr_527_a_file_in_another_code_page_is_named(tmp_path: Path, page:
 def test_fastbook_219_the_data_is_found_from_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at_home = load_cards()
+    at_home = maya_cards()
     monkeypatch.chdir(tmp_path)
     assert data_path("cards.csv").is_absolute()
-    pd.testing.assert_frame_equal(load_cards(), at_home)
-    with pytest.raises(FileNotFoundError, match=r"no course data file 'cat\.csv' beside memlib"):
+    pd.testing.assert_frame_equal(maya_cards(), at_home)
+    with pytest.raises(FileNotFoundError, match=r"no course data file 'cat\.csv' in "):
         data_path("cat.csv")
 
 
@@ -817,10 +820,11 @@ def test_pythondatasciencehandbook_pr_255_a_process_started_elsewhere_finds_it_t
     write_cards(tmp_path / "data" / "cards.csv", "decoy,Not this file.,2025-06-01T10:00Z")
     code = """
 import json
-from memlib.sources.cards import load_cards
-print(json.dumps({"ids": load_cards().index.tolist()}))
+from course.data.maya import maya_cards
+from memlib.cards import load_cards
+print(json.dumps({"ids": maya_cards().index.tolist()}))
 """
-    assert child(code, tmp_path)["ids"] == load_cards().index.tolist()
+    assert child(code, tmp_path)["ids"] == maya_cards().index.tolist()
 
 
 # Grading
@@ -871,9 +875,10 @@ def test_otter_884_what_passes_at_home_passes_at_the_grader(tmp_path: Path) -> N
         seen = """
 def seen(_):
     import IPython, ipykernel, memlib, numpy, pandas, sys
-    from memlib.sources.cards import load_cards
+    from course.data.maya import maya_cards
+    from memlib.cards import load_cards
     versions = [m.__version__ for m in (IPython, ipykernel, memlib, numpy, pandas)]
-    return [sys.version, sys.prefix, *versions, len(load_cards())]
+    return [sys.version, sys.prefix, *versions, len(maya_cards())]
 """
         names = {}
         exec(seen, names)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import venv
+import zipfile
 from contextlib import suppress
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -16,20 +17,17 @@ from urllib.request import urlopen
 import pytest
 
 from tests.notebooks.refresh import ROOT
+from tests.test_architecture import HOUSES, NEEDS
 
-SCRIPT = """
-import sys
-from pathlib import Path
-import memlib
-from memlib.sources.cards import load_cards
-from memlib.sources.data import data_path
-from memlib.sources.embedders import choose
-assert Path(memlib.__file__).is_relative_to(sys.argv[1]), memlib.__file__
-assert data_path("cards.csv").is_relative_to(sys.argv[1]), data_path("cards.csv")
-assert len(load_cards()) == 208
-recorded = choose("recorded").embed(["Maya lives in Paris."])
-bundled = choose("bundled").embed(["Maya lives in Paris."])
-assert (recorded @ bundled.T).item() > 0.999
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+IMPORT_ALL = """
+import importlib, pkgutil, memlib
+for module in pkgutil.walk_packages(memlib.__path__, "memlib."):
+    try:
+        module.name.endswith("__main__") or importlib.import_module(module.name)
+    except ModuleNotFoundError as missing:
+        print(module.name, missing.name)
 """
 
 
@@ -39,9 +37,8 @@ def test_every_file_that_setting_up_names_is_there():
     for name in ("README.md", "CONTRIBUTING.md", "Makefile"):
         text = (ROOT / name).read_text(encoding="utf-8")
         named |= set(re.findall(r"[\w./-]+\.(?:txt|toml|ipynb|py|csv|npy|md|png)\b", text))
-        named |= {
-            m.replace(".", "/") + ".py" for m in re.findall(r"-m ((?:tests|memlib)\.[\w.]+)", text)
-        }
+        run = re.findall(rf"-m ((?:tests|{'|'.join(HOUSES)})\.[\w.]+)", text)
+        named |= {name.replace(".", "/") + ".py" for name in run}
     yours = ("work/", "my_", "ch01/", "grading/")
     named = {name for name in named if "NN" not in name and not name.startswith(yours)}
     assert "requirements.txt" in named
@@ -54,37 +51,70 @@ def project_files():
     for top in ROOT.iterdir():
         if top.is_file():
             yield top
-        elif top.name in ("notebooks", "memlib", "data", "tests", "site", ".binder"):
+        elif top.name in (*HOUSES, "notebooks", "data", "tests", "site", ".binder"):
             yield from top.rglob("*.*")
 
 
-@pytest.mark.slow
-def test_a_wheel_brings_its_data(tmp_path):
-    """Built and unpacked without the checkout; libraries come from this environment."""
-    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(tmp_path), str(ROOT)]
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """The Python of an empty environment into which the built wheel was installed."""
+    folder = tmp_path_factory.mktemp("empty")
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(folder), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("memlib-*.whl")
-    target = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(target)]
-    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
-    environment = os.environ | {"PYTHONPATH": str(target)}
-    command = [sys.executable, "-c", SCRIPT, str(target)]
-    run = subprocess.run(command, cwd=tmp_path, env=environment, text=True, capture_output=True)
-    assert run.returncode == 0, run.stderr
+    (wheel,) = folder.glob("memlib-*.whl")
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", str(wheel)], check=True, capture_output=True)
+    return wheel, python
 
 
 @pytest.mark.slow
-def test_the_package_alone_needs_no_jupyter(tmp_path):
-    """`pip install .` in an empty environment brings neither Jupyter nor matplotlib."""
-    venv.create(tmp_path / "empty", with_pip=True)
-    python = tmp_path / "empty" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", str(ROOT)], check=True, capture_output=True)
+def test_the_wheel_holds_memlib_alone_and_is_small(empty):
+    wheel, _ = empty
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+    assert tops == {"memlib"} and wheel.stat().st_size < 500_000
+    packed = {name for name in names if name.endswith(".py")}
+    assert packed == {p.relative_to(ROOT).as_posix() for p in (ROOT / "memlib").rglob("*.py")}
+
+
+@pytest.mark.slow
+def test_the_package_alone_is_enough_for_all_but_extraction(empty, tmp_path):
+    """Nothing of Jupyter, no model, no server: numpy, pandas, snowballstemmer."""
+    _, python = empty
     listed = subprocess.run([python, "-m", "pip", "list"], text=True, capture_output=True).stdout
-    for name in ("jupyter", "matplotlib", "ipywidgets", "notebook", "pytest"):
+    for name in ("jupyter", "matplotlib", "ipywidgets", "onnxruntime", "ollama", "pydantic"):
         assert name not in listed
-    demo = subprocess.run([python, "-m", "memlib"], text=True, capture_output=True, cwd=tmp_path)
-    assert demo.returncode == 0, demo.stderr
-    assert "1.34" in demo.stdout
+    run = subprocess.run(
+        [python, "-W", "error", "-c", IMPORT_ALL], text=True, capture_output=True, cwd=tmp_path
+    )
+    assert run.returncode == 0, run.stderr
+    assert dict(line.split() for line in run.stdout.splitlines()) == NEEDS
+
+
+@pytest.mark.slow
+def test_the_readmes_first_example_runs_on_the_package_alone(empty, tmp_path):
+    _, python = empty
+    run = subprocess.run([python, "-c", EXAMPLES[0]], text=True, capture_output=True, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == EXAMPLES[0].rpartition("# ")[2].strip()
+
+
+def test_the_readmes_second_example_finds_the_cat(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", EXAMPLES[1]], text=True, capture_output=True, cwd=tmp_path
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == EXAMPLES[1].rpartition("# ")[2].strip()
+    assert len(EXAMPLES) == 2
+
+
+@pytest.mark.slow
+def test_without_the_extra_the_bundled_model_says_what_to_install(empty, tmp_path):
+    _, python = empty
+    code = "from memlib import choose; choose('bundled').embed(['Miso'])"
+    run = subprocess.run([python, "-c", code], text=True, capture_output=True, cwd=tmp_path)
+    assert "EmbedderUnavailable: no bundled model" in run.stderr and "pip install" in run.stderr
 
 
 FAKE_PYTHON = """#!/bin/sh

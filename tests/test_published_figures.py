@@ -16,13 +16,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from course.data.files import data_path
+from course.data.maya import COURSE_NOW, PUBLISHED_QUESTION, maya_cards, published_cards
+from course.data.recorded import choose
 from memlib import forgetting as fgt
+from memlib import four_part_relevance as rel
 from memlib import fusion as fus
 from memlib import importance as imp
 from memlib import librarian as lib
 from memlib import ranking as rnk
 from memlib import recency as rec
-from memlib import relevance as rel
 from memlib.bm25 import BM25, regex, saturate
 from memlib.evaluation import paired_bootstrap
 from memlib.forgetting import (
@@ -34,6 +37,7 @@ from memlib.forgetting import (
     usage,
     usage_raw,
 )
+from memlib.four_part_relevance import RelevanceWeights, relevance, title_hit
 from memlib.fusion import reciprocal_rank_fusion, weighted_sum
 from memlib.importance import importance
 from memlib.normalization import min_max
@@ -46,16 +50,7 @@ from memlib.ranking import (
     three_part_score,
 )
 from memlib.recency import age_hours, half_life_days, recency
-from memlib.relevance import RelevanceWeights, relevance, title_hit
 from memlib.similarity import cosine
-from memlib.sources.cards import (
-    COURSE_NOW,
-    PUBLISHED_QUESTION,
-    load_cards,
-    published_cards,
-)
-from memlib.sources.data import data_path
-from memlib.sources.embedders import choose
 from memlib.strength import strength_of_vector
 
 with data_path("published_figures.csv").open(encoding="utf-8", newline="") as lines:
@@ -118,7 +113,7 @@ def part(name: str) -> float:
     return float(weighted_sum({name: FUSED[name]}, {name: fus.WEIGHTS[name]}, None)[0])
 
 
-ALL = load_cards()
+ALL = maya_cards()
 WORDS = BM25([regex(text) for text in ALL["text"]])
 NAMES = [name.partition(":")[0] for named in ALL["entities"] for name in set(named)]
 
@@ -215,7 +210,7 @@ RECORDED: Pairs = [
     ("A101", imp.LOWEST_RATING),
     ("A102", imp.HIGHEST_RATING),
     ("A103", CARDS.loc["printer", "importance"]),
-    ("A104", load_cards().loc["peanut-allergy", "importance"]),
+    ("A104", maya_cards().loc["peanut-allergy", "importance"]),
     ("A105", COSINES.min()),
     ("A106", COSINES.max()),
     ("A108", WORDS.df["miso"] / WORDS.size),

@@ -14,17 +14,18 @@ from tests.benchmarks.run import Row
 
 CODE = """
 from memlib.recency import age_hours
-from memlib.show.widgets import normalization
+from course.widgets import normalization
 from memlib.similarity import cosine
-from memlib.sources.cards import COURSE_NOW, PUBLISHED_QUESTION, load_cards, published_cards
-from memlib.sources.embedders import choose
+from course.data.maya import COURSE_NOW, PUBLISHED_QUESTION, published_cards
+from course.data.maya import maya_cards
+from course.data.recorded import choose
 from tests.benchmarks.normalization import many
 cards = {cards}
 embedder = choose("recorded")
 query = embedder.embed([PUBLISHED_QUESTION], role="query")[0]
 hours = age_hours(cards["created_at"], cards["last_accessed_at"], COURSE_NOW)
 normalization.explore(cards, cosine(query, embedder.embed(list(cards["text"]))), hours)"""
-SETS = {8: "published_cards()", 208: "load_cards()", 10_000: "many(10_000)"}
+SETS = {8: "published_cards()", 208: "maya_cards()", 10_000: "many(10_000)"}
 MOVE = """async ([slider, output, key]) => {
   const frame = () => new Promise(requestAnimationFrame), before = output.innerText;
   const begin = performance.now();

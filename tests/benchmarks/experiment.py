@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from memlib.experiment import Signals, evidence_ranks, grid_scores
+from course.measure.experiment import Signals, evidence_ranks, grid_scores
 from tests.benchmarks.run import Row
 
 TURNS, QUESTIONS = 600, 1_536

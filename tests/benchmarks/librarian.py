@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from course.data.maya import COURSE_NOW
+from course.data.recorded import choose
 from memlib.bm25 import unicode
+from memlib.embedders.protocol import Vectors
 from memlib.librarian import TOP_K, Librarian, Settings, features
 from memlib.ranking import pick_diverse, rank_order
 from memlib.similarity import cosine_of_units
-from memlib.sources.cards import COURSE_NOW
-from memlib.sources.embedders import Vectors, choose
-from memlib.sources.store import Store
+from memlib.store.sqlite import Store
 from tests.benchmarks.run import Row
 
 DIMENSIONS, SINGLE = 384, 20  # single: cards that are added one by one, each in its transaction

@@ -5,18 +5,18 @@ import time
 import numpy as np
 import pandas as pd
 
+from course.data.maya import COURSE_NOW, PUBLISHED_QUESTION, maya_cards, published_cards
+from course.data.recorded import choose
+from course.widgets import normalization
 from memlib.recency import age_hours
-from memlib.show.widgets import normalization
 from memlib.similarity import cosine
-from memlib.sources.cards import COURSE_NOW, PUBLISHED_QUESTION, load_cards, published_cards
-from memlib.sources.embedders import choose
 from tests.benchmarks.run import Row
 
 
 def measure(small: bool) -> list[Row]:
     """Median and 95th percentile for 8, 208 and 10,000 cards."""
     rows = []
-    for cards, limit in ((published_cards(), 30), (load_cards(), None), (many(10_000), 100)):
+    for cards, limit in ((published_cards(), 30), (maya_cards(), None), (many(10_000), 100)):
         hours = age_hours(cards["created_at"], cards["last_accessed_at"], COURSE_NOW)
         moves = slider_moves(cards, hours, 5 if small else 60)
         for name, value in (("median", 50), ("95th percentile", 95)):
@@ -27,7 +27,7 @@ def measure(small: bool) -> list[Row]:
 
 def many(n: int) -> pd.DataFrame:
     """The course's cards again and again, under new ids."""
-    cards = load_cards()
+    cards = maya_cards()
     more = pd.concat([cards] * (n // len(cards) + 1)).head(n)
     more.index = pd.Index([f"{name}-{row}" for row, name in enumerate(more.index)], name="id")
     return more

@@ -5,7 +5,7 @@ import pkgutil
 import sys
 from typing import NamedTuple
 
-from memlib.show.tables import text_table
+from memlib.tables import text_table
 from tests.notebooks.refresh import ROOT
 
 HEAD = """# Benchmarks

@@ -12,7 +12,7 @@ OUTSIDE = "http://example.org/pixel.png"
 TEXT = rf"$\left( x$ and $\nosuchmacro{{x}}$ and \$5 ![pixel]({OUTSIDE})"
 WIDGET = """
 import ipywidgets
-from memlib.show.widgets import parts
+from course.widgets import parts
 n, dead = parts.slider("n", 1, 0, 2, 1), parts.slider("dead", 1, 0, 2, 1)
 dead.description = "a label that is far too long for the place where it stands"
 look = "color:#999;background:#fff"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from notebooks.exercises.grading.tasks import EXERCISES, Task, load_module, outcome
+from grader.tasks import EXERCISES, Task, load_module, outcome
 
 DRAWS = (0, 1, 2)  # each must kill for itself: a class is marked on one
 STEPS = 2_000  # rounds of while loops in one call; no reference needs 100

@@ -18,10 +18,10 @@ import pandas as pd
 import pytest
 from nbgrader.preprocessors import CheckCellMetadata
 
-from memlib.show.feedback import Feedback, close, feedback, refuses
-from notebooks.exercises.grading import typed
-from notebooks.exercises.grading.tasks import EXERCISES, load_module, load_tasks, outcome, same
-from notebooks.exercises.grading.withheld import make_course
+from course.show.feedback import Feedback, close, feedback, refuses
+from grader import typed
+from grader.tasks import EXERCISES, load_module, load_tasks, outcome, same
+from grader.withheld import make_course
 
 CHAPTERS = sorted(path.name for path in EXERCISES.glob("ch*"))
 TASKS = {
@@ -49,7 +49,7 @@ def visible(chapter, task, function):
     tree = ast.parse(graded(chapter)[task.name].source)
     tree.body[-1] = ast.Assign([ast.Name("told", ast.Store())], tree.body[-1].value)
     names = {task.name: function}
-    exec("from memlib.show.feedback import close, feedback, refuses\nimport json, math", names)
+    exec("from course.show.feedback import close, feedback, refuses\nimport json, math", names)
     exec(compile(ast.fix_missing_locations(tree), "feedback", "exec"), names)
     assert isinstance(names["told"], Feedback)
     return names["told"].passed
@@ -238,7 +238,7 @@ def test_what_the_sandbox_withholds_is_there(chapter):
         assert optional or importlib.import_module(module)
         for name in names:
             assert inspect.isroutine(inspect.unwrap(resolve(f"{module}:{name}"))), name
-        if not module.startswith("memlib"):
+        if not module.startswith(("memlib.", "course.")):
             assert names == (), "of another library the whole module goes"
 
 
@@ -261,10 +261,11 @@ def test_what_answers_a_recall_is_withheld_in_both_chapters_that_ask_for_one():
 
 
 @tasks
-def test_no_function_of_memlib_is_named_like_a_task_and_not_withheld(chapter, task):
+def test_no_function_of_ours_is_named_like_a_task_and_not_withheld(chapter, task):
     """A first guess of whoever looks for an answer: the function of the same name."""
     withheld = load_module(chapter).WITHHELD
-    for path in (EXERCISES.parents[1] / "memlib").rglob("*.py"):
+    houses = [EXERCISES.parents[1] / name for name in ("memlib", "course")]
+    for path in (path for house in houses for path in house.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         name = ".".join(path.relative_to(EXERCISES.parents[1]).with_suffix("").parts)
         if any(isinstance(node, ast.FunctionDef) and node.name == task.name for node in tree.body):
@@ -281,8 +282,8 @@ def test_the_feedback_works_without_what_is_withheld(chapter):
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     }
-    assert imported - {"math", "json"} == {"memlib.show.feedback"}
-    code = inspect.getsource(importlib.import_module("memlib.show.feedback"))
+    assert imported - {"math", "json"} == {"course.show.feedback"}
+    code = inspect.getsource(importlib.import_module("course.show.feedback"))
     assert "from memlib" not in code and "import memlib" not in code
 
 
@@ -323,7 +324,9 @@ def the_feedback_agrees(answer, expected, check):
     return told.passed[0]
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda x: f"{type(x).__name__} {x}".partition(" at 0x")[0][:40])
+@pytest.mark.parametrize(
+    "answer", ANSWERS, ids=lambda x: f"{type(x).__name__} {x}".partition(" at 0x")[0][:40]
+)
 def test_what_the_feedback_accepts_the_judge_accepts(answer):
     for expected in EXPECTED:
         by_feedback = the_feedback_agrees(answer, expected, close)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from notebooks.exercises.grading.tasks import load_module
+from grader.tasks import load_module
 from tests.exercises.mutants import CHAPTERS, STEPS, World, mutants, mutants_of, report
 
 LEAST = 0.95

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from tqdm import tqdm
 from traitlets.config import Config
 
-from memlib.show import course_map
+from course.show import course_map
 from tests.notebooks.pictures import alike
 
 ROOT = Path(__file__).parents[2]

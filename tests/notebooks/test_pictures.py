@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from memlib.show import plots
+from course.show import plots
 from tests.notebooks import refresh
 from tests.notebooks.pictures import NEAR, alike
 
@@ -81,7 +81,7 @@ def test_a_stored_picture_stays_unless_it_changed() -> None:
 
 def test_a_notebook_run_elsewhere_keeps_its_stored_picture(tmp_path: Path) -> None:
     path = tmp_path / "one.ipynb"
-    draw = "from memlib.show import plots\n"
+    draw = "from course.show import plots\n"
     draw += 'plots.lines([0, 1, 2], {"card": [0.1, 0.5, 0.9]}, "strength", "score", at=1)'
     nbformat.write(
         nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(draw, id="draw")]), path

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 import matplotlib
 import nbformat
 
-from memlib.show.widgets import parts
+from course.widgets import parts
 from tests.notebooks.refresh import PLACEHOLDER, ROOT
 
 CHAPTERS = sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))

@@ -4,7 +4,7 @@ import math
 import random
 from datetime import UTC, datetime, timedelta, timezone
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.recency": (),

@@ -5,18 +5,18 @@ import math
 import random
 from contextlib import suppress
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.importance": (),
     "memlib.librarian": ("features", "weight_of"),
-    "memlib.sources.extraction": (),
+    "memlib.extraction.reply": (),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "importance_from_rating": ("memlib.importance:from_rating", "memlib.librarian:weight_of"),
     "system_importance": ("memlib.importance:importance", "memlib.librarian:weight_of"),
     "apply_policy": ("memlib.importance:importance",),
-    "reply_problem": ("memlib.sources.extraction:parse_reply",),
+    "reply_problem": ("memlib.extraction.reply:parse_reply",),
     "rating_needed": (),
 }
 

@@ -4,23 +4,24 @@ import math
 import random
 import statistics
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.normalization": (),
     "memlib.ranking": ("three_part_score", "rank_order", "pick_diverse"),
     "memlib.fusion": ("weighted_sum",),
     "memlib.evaluation": ("sit_exam",),
-    "memlib.show.tables": ("decimals", "work_out"),
+    "course.show.tables": ("work_out",),
+    "memlib.tables": ("decimals",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "min_max": (
         "memlib.normalization:min_max",
         "memlib.ranking:three_part_score",
         "memlib.fusion:weighted_sum",
-        "memlib.show.tables:work_out",
+        "course.show.tables:work_out",
     ),
-    "printed_total": ("memlib.show.tables:decimals",),
+    "printed_total": ("memlib.tables:decimals",),
     "combined_totals": ("memlib.ranking:three_part_score", "memlib.fusion:weighted_sum"),
     "top_three": (
         "memlib.ranking:rank_order",

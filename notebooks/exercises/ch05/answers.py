@@ -5,12 +5,12 @@ import random
 import re
 from collections import Counter
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.bm25": (),
     "memlib.librarian": ("features",),
-    "memlib.experiment": ("measure_signals",),
+    "course.measure.experiment": ("measure_signals",),
     "rank_bm25": (),
     "bm25s": (),
 }
@@ -21,7 +21,7 @@ ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call
     "tokenize": ("memlib.bm25:regex", "bm25s:tokenize"),
     "bm25_scores": (
         "memlib.bm25:BM25.scores",
-        "memlib.experiment:measure_signals",
+        "course.measure.experiment:measure_signals",
         "rank_bm25:BM25Okapi",
         "bm25s:BM25",
     ),

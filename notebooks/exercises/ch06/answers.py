@@ -5,22 +5,25 @@ import random
 import re
 from collections import Counter
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.entity_boost": (),
-    "memlib.sources.cards": ("names_on",),
-    "memlib.experiment": ("measure_signals",),
+    "memlib.cards": ("names_on",),
+    "course.measure.experiment": ("measure_signals",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "damp": ("memlib.entity_boost:damp",),
-    "count_cards": ("memlib.sources.cards:names_on",),
+    "count_cards": ("memlib.cards:names_on",),
     "names_in_question": ("memlib.entity_boost:names_in",),
-    "entity_boost": ("memlib.entity_boost:entity_boost", "memlib.experiment:measure_signals"),
+    "entity_boost": (
+        "memlib.entity_boost:entity_boost",
+        "course.measure.experiment:measure_signals",
+    ),
     "boosted_rows": (
         "memlib.entity_boost:names_in",
         "memlib.entity_boost:entity_boost",
-        "memlib.sources.cards:names_on",
+        "memlib.cards:names_on",
     ),
 }
 

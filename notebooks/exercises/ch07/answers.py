@@ -5,7 +5,7 @@ import random
 import statistics
 from collections import Counter
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.fusion": (),
@@ -13,25 +13,25 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
         *("evidence_recall", "expected_recall"),
         *("paired_bootstrap", "resample"),
     ),
-    "memlib.experiment": ("evidence_ranks", "grid_scores", "rrf_scores", "measure_recalls"),
-    "memlib.leaderboard": ("recall", "total"),
-    "memlib.own_memory": ("recalls",),
+    "course.measure.experiment": ("evidence_ranks", "grid_scores", "rrf_scores", "measure_recalls"),
+    "course.measure.leaderboard": ("recall", "total"),
+    "memlib.evaluate": ("recalls",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "competition_ranks": ("memlib.fusion:competition_ranks",),
     "weighted_sum": (
         "memlib.fusion:weighted_sum",
-        "memlib.experiment:grid_scores",
-        "memlib.leaderboard:total",
+        "course.measure.experiment:grid_scores",
+        "course.measure.leaderboard:total",
     ),
-    "rrf_points": ("memlib.fusion:reciprocal_rank_fusion", "memlib.experiment:rrf_scores"),
+    "rrf_points": ("memlib.fusion:reciprocal_rank_fusion", "course.measure.experiment:rrf_scores"),
     "evidence_recall": (
         "memlib.evaluation:evidence_recall",
         "memlib.evaluation:expected_recall",
-        "memlib.experiment:evidence_ranks",
-        "memlib.experiment:measure_recalls",
-        "memlib.leaderboard:recall",
-        "memlib.own_memory:recalls",
+        "course.measure.experiment:evidence_ranks",
+        "course.measure.experiment:measure_recalls",
+        "course.measure.leaderboard:recall",
+        "memlib.evaluate:recalls",
     ),
     "choose_and_judge": (),
     "verdict": ("memlib.evaluation:paired_bootstrap", "memlib.evaluation:resample"),

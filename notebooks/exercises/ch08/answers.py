@@ -4,7 +4,7 @@ import math
 import random
 from fractions import Fraction
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.forgetting": (
@@ -19,14 +19,14 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
         "next_interval",
     ),
     "memlib.librarian": ("Librarian.forget_scores", "Librarian.sweep", "Librarian.due"),
-    "memlib.show.widgets.forgetting": ("features", "contributions"),
+    "course.widgets.forgetting": ("features", "contributions"),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "usage_raw": ("memlib.forgetting:usage_raw", "memlib.forgetting:usage"),
     "forget_score": (
         "memlib.forgetting:forget_score",
         "memlib.librarian:Librarian.forget_scores",
-        "memlib.show.widgets.forgetting:contributions",
+        "course.widgets.forgetting:contributions",
     ),
     "decide": ("memlib.forgetting:retention", "memlib.librarian:Librarian.sweep"),
     "review": (
@@ -38,7 +38,7 @@ ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call
     "dup_ratios": (
         "memlib.forgetting:duplicate_ratio",
         "memlib.forgetting:outranks",
-        "memlib.show.widgets.forgetting:features",
+        "course.widgets.forgetting:features",
     ),
 }
 

@@ -4,17 +4,17 @@ import math
 import random
 import statistics
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.strength": (),
     "memlib.similarity": (),
-    "memlib.show.widgets.strength": ("strengths",),
+    "course.widgets.strength": ("strengths",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "strength_of_vector": (
         "memlib.strength:strength_of_vector",
-        "memlib.show.widgets.strength:strengths",
+        "course.widgets.strength:strengths",
     ),
     "biased_cosine": ("memlib.strength:biased_cosine", "memlib.similarity:cosine"),
     "effect_of_strength": ("memlib.strength:strength_slope",),

@@ -4,30 +4,30 @@ import math
 import random
 from itertools import pairwise
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
-    "memlib.relevance": ("relevance", "title_hit", "_title"),
+    "memlib.four_part_relevance": ("relevance", "title_hit", "_title"),
     "memlib.bm25": ("saturate",),
     "memlib.ranking": ("final_score", "pick_diverse"),
     "memlib.librarian": ("features", "Librarian.explain", "Librarian.search"),
-    "memlib.show.waterfall": ("contributions",),
+    "course.show.waterfall": ("contributions",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "title_hit": (
-        "memlib.relevance:title_hit",
-        "memlib.relevance:_title",
+        "memlib.four_part_relevance:title_hit",
+        "memlib.four_part_relevance:_title",
         "memlib.librarian:features",
     ),
     "relevance": (
-        "memlib.relevance:relevance",
+        "memlib.four_part_relevance:relevance",
         "memlib.librarian:features",
         "memlib.bm25:saturate",
     ),
     "final_score": (
         "memlib.ranking:final_score",
         "memlib.librarian:features",
-        "memlib.show.waterfall:contributions",
+        "course.show.waterfall:contributions",
     ),
     "pick": ("memlib.ranking:pick_diverse", "memlib.librarian:Librarian.explain"),
     "reasons": ("memlib.librarian:Librarian.explain", "memlib.librarian:Librarian.search"),

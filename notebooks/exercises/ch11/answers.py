@@ -5,35 +5,35 @@ import random
 import statistics
 from collections import Counter, defaultdict
 
-from notebooks.exercises.grading.tasks import Task, Wrong
+from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.evaluation": (
         *("evidence_recall", "expected_recall"),
         *("paired_bootstrap", "resample", "signs_by_group"),
     ),
-    "memlib.experiment": ("evidence_ranks", "measure_recalls"),
-    "memlib.leaderboard": ("leave_one_out", "recall"),
-    "memlib.own_memory": ("recalls", "leaderboard", "questions_needed"),
+    "course.measure.experiment": ("evidence_ranks", "measure_recalls"),
+    "course.measure.leaderboard": ("leave_one_out", "recall"),
+    "memlib.evaluate": ("recalls", "leaderboard", "questions_needed"),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "recalls": (
         "memlib.evaluation:evidence_recall",
         "memlib.evaluation:expected_recall",
-        "memlib.experiment:evidence_ranks",
-        "memlib.experiment:measure_recalls",
-        "memlib.leaderboard:recall",
-        "memlib.own_memory:recalls",
+        "course.measure.experiment:evidence_ranks",
+        "course.measure.experiment:measure_recalls",
+        "course.measure.leaderboard:recall",
+        "memlib.evaluate:recalls",
     ),
     "differences": (),
-    "signs": ("memlib.evaluation:signs_by_group", "memlib.own_memory:leaderboard"),
-    "questions_needed": ("memlib.own_memory:questions_needed",),
+    "signs": ("memlib.evaluation:signs_by_group", "memlib.evaluate:leaderboard"),
+    "questions_needed": ("memlib.evaluate:questions_needed",),
     "interval": (
         "memlib.evaluation:paired_bootstrap",
         "memlib.evaluation:resample",
-        "memlib.own_memory:leaderboard",
+        "memlib.evaluate:leaderboard",
     ),
-    "leave_one_out": ("memlib.leaderboard:leave_one_out",),
+    "leave_one_out": ("course.measure.leaderboard:leave_one_out",),
 }
 
 CARDS = ["bees", "choir", "ink", "leeks", "miso", "rent", "slate", "tuner", "van", "vet"]

@@ -1,0 +1,1 @@
+"""course: the scenery of the notebooks, built on memlib."""

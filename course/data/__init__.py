@@ -1,0 +1,1 @@
+"""Data of the course: its files, Maya, the conversations, recorded vectors."""

@@ -1,0 +1,1 @@
+"""Measurements of the course: LoCoMo, the ideas, a live model."""

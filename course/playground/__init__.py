@@ -1,0 +1,1 @@
+"""The playground: two rankings of one's own memories, side by side."""

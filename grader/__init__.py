@@ -1,0 +1,1 @@
+"""The grader: judges strangers' notebooks in a sandbox and books their marks."""

@@ -1,0 +1,1 @@
+"""Embedders: where vectors come from."""

@@ -1,0 +1,1 @@
+"""Extraction: from a conversation to the fields of a card."""

@@ -1,1 +1,0 @@
-"""Where things come from: cards, embeddings, extractions."""

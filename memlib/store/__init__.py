@@ -1,0 +1,1 @@
+"""Stores: where an owner's cards are kept."""
