@@ -16,7 +16,7 @@ HOUSES = ("memlib", "course", "grader")
 FORMULAS = (
     *("similarity", "recency", "importance", "normalization", "bm25", "entity_boost", "signals"),
     *("fusion", "forgetting", "strength", "four_part_relevance", "learning", "ranking"),
-    *("evaluation", "evaluate"),
+    *("evaluation", "evaluate", "retrieval"),
 )
 NEEDS = {  # modules of memlib that need an extra, and what `pip install .` does not bring
     "memlib.extraction.reply": "pydantic",

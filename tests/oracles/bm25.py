@@ -1,7 +1,7 @@
 """BM25 word by word and document by document, logarithms in 50 decimal digits."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
@@ -33,8 +33,9 @@ def scores(
     b: float = 0.75,
     variant: str = "okapi",
     idf_floor: float = 0.25,
+    known: Mapping[str, Fraction] | None = None,
 ) -> list[float]:
-    worth = idf(documents, variant, idf_floor)
+    worth = idf(documents, variant, idf_floor) if known is None else known
     steep, hold = Fraction(k1), Fraction(b)
     mean = Fraction(sum(map(len, documents)), len(documents))
     found = []
