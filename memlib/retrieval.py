@@ -168,7 +168,7 @@ class Ranking:
             said = "may be below 0, and saturation needs 0 or more: take 'lucene'"
             raise ValueError(f"ranking.variant is 'okapi': its scores {said}")
         if self.fusion == "RRF" and not any(self.weights.values()):
-            raise ValueError("ranking: every weight is 0: RRF needs at least one part above 0")
+            raise ValueError("every weight is 0: RRF needs at least one part above 0")
 
     @property
     def weights(self) -> dict[str, float]:

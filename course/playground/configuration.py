@@ -1,4 +1,4 @@
-"""The settings of one ranking, and a finding: two of them with a question, as a small file."""
+"""The form of one ranking, and a finding: two of them with a question, as a small file."""
 
 import hashlib
 import json
@@ -11,12 +11,11 @@ import pandas as pd
 from memlib.bm25 import TOKENIZERS
 from memlib.cards import COLUMNS, as_text, short
 from memlib.checks import numbers
-from memlib.normalization import min_max, z_score
 from memlib.ranking import DIVERSITY, LARGEST_WEIGHT
+from memlib.recency import HALF_LIFE_DAYS
+from memlib.retrieval import DECAYS, NORMALIZERS, Ranking
 
 PARTS = ("relevance", "recency", "importance", "names", "bm25")
-DECAYS = ("per hour", "half-life", "by kind")
-NORMALIZERS = {"min-max": min_max, "z-score": z_score, "none": None}
 FUSIONS = ("weighted sum", "RRF")
 CHOICES = {
     "decay": DECAYS,
@@ -35,8 +34,8 @@ MOST_SHOWN = 30
 
 
 @dataclass(frozen=True)
-class Settings:
-    """One configuration; the defaults are the three parts, equal weights, 0.995 an hour.
+class Form:
+    """What the controls of one side set; the defaults are the three parts, 0.995 an hour.
 
     relevance, recency, importance, names, bm25  weights, 0 or more; in RRF above 0 takes part
     decay       "per hour" (0.5 to the power of hours over half-life), "half-life" (the same, but
@@ -46,7 +45,7 @@ class Settings:
     threshold   on S at pick time; None for none
     Raises ValueError that names the setting and the value.
 
-    >>> Settings(decay="linear")
+    >>> Form(decay="linear")
     Traceback (most recent call last):
     ValueError: decay is 'linear': must be one of per hour, half-life, by kind
     """
@@ -80,6 +79,14 @@ class Settings:
         """The five weights by part."""
         return {name: float(getattr(self, name)) for name in PARTS}
 
+    def ranking(self) -> Ranking:
+        """The form as the configuration that memlib ranks by."""
+        values = asdict(self)
+        if self.decay == "by kind":
+            share = self.half_life_days / HALF_LIFE_DAYS["episodic"]
+            values["half_life_days"] = {k: days * share for k, days in HALF_LIFE_DAYS.items()}
+        return Ranking(**values)
+
 
 class Finding(NamedTuple):
     """What a colleague needs to see the same: the cards' name and fingerprint, all that was set.
@@ -93,8 +100,8 @@ class Finding(NamedTuple):
     now: datetime
     question: str
     shown: int
-    a: Settings
-    b: Settings
+    a: Form
+    b: Form
 
 
 def fingerprint(cards: pd.DataFrame) -> str:
@@ -166,12 +173,12 @@ def moment(text: str, name: str = "now") -> datetime:
     return time
 
 
-def _settings(side: str, body: Any) -> Settings:
+def _settings(side: str, body: Any) -> Form:
     if not isinstance(body, dict):
         raise ValueError(f"{side} is {short(str(body))}: must hold the settings by name")
-    _names(side, body, tuple(field.name for field in fields(Settings)))
+    _names(side, body, tuple(field.name for field in fields(Form)))
     try:
-        return Settings(**body)
+        return Form(**body)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{side}: {error}") from None
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from course.playground.configuration import CHOICES, PARTS, RANGES, Settings
+from course.playground.configuration import CHOICES, PARTS, RANGES, Form
 from course.playground.shelf import MOST_CARDS, MOST_MB
 from course.playground.side_by_side import LABELS
 from course.widgets import parts
 
-A = Settings()
+A = Form()
 B = replace(A, relevance=0.5, recency=0.0, importance=0.0, names=0.1, bm25=0.4)  # as on LoCoMo
 GROUPS: Mapping[str, Sequence[str]] = {
     "Weights": PARTS,
@@ -55,7 +55,7 @@ HANDLE = {**parts.WIDE, "handle_color": parts.COLORS[0]}
 SIZE = widgets.Layout(width="min(44em, 98%)")
 
 
-def control(side: str, name: str, start: Settings) -> Any:
+def control(side: str, name: str, start: Form) -> Any:
     """The control of one setting, with its side and its unit in the label."""
     value = getattr(start, name, None)
     if name in PARTS:
@@ -74,12 +74,12 @@ def control(side: str, name: str, start: Settings) -> Any:
     return parts.slider(f"{side}: {WORDS[name]}", value or 0.0, 0, 1, 0.01)
 
 
-def controls(side: str, start: Settings) -> dict[str, Any]:
+def controls(side: str, start: Form) -> dict[str, Any]:
     """All controls of one side, by name."""
     return {name: control(side, name, start) for names in GROUPS.values() for name in names}
 
 
-def put(made: Mapping[str, Any], settings: Settings) -> None:
+def put(made: Mapping[str, Any], settings: Form) -> None:
     """Set every control of one side; a slider's end gives way to a larger value."""
     values = asdict(settings) | {"has_threshold": settings.threshold is not None}
     values["threshold"] = settings.threshold or 0.0
@@ -89,14 +89,14 @@ def put(made: Mapping[str, Any], settings: Settings) -> None:
         one.value = values[name]
 
 
-def standing(made: Mapping[str, Any]) -> Settings:
+def standing(made: Mapping[str, Any]) -> Form:
     """The settings as the controls of one side stand; ValueError for what is no setting."""
     values = {name: one.value for name, one in made.items()}
     values["threshold"] = values["threshold"] if values.pop("has_threshold") else None
-    return Settings(**values)
+    return Form(**values)
 
 
-def changes(a: Settings, b: Settings, idle: Mapping[str, str] = NO_REASONS) -> str:
+def changes(a: Form, b: Form, idle: Mapping[str, str] = NO_REASONS) -> str:
     """In what B differs from A, in words.
 
     idle  of the settings that can move no card: why, as `effects.without_effect` tells it

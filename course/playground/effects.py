@@ -1,14 +1,14 @@
 """Which changed settings cannot move a card, and why."""
 
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from course.playground.comparison import Prepared
-from course.playground.configuration import PARTS, Settings
+from course.playground.comparison import OUTSIDE
+from course.playground.configuration import PARTS, Form
+from memlib.retrieval import Index, Ranking, Vectors
 
 SHAPES = {"recency": ("decay", "half_life_days"), "bm25": ("tokenizer",)}  # what a part hangs on
 FADED = 1_000  # half-lives: beyond them recency is too near 0 to be told apart
@@ -17,8 +17,9 @@ FADED = 1_000  # half-lives: beyond them recency is too near 0 to be told apart
 class Ground(NamedTuple):
     """What of the cards, of the question and of both rankings the reasons stand on.
 
-    nothing  parts that add 0 to every card on both sides
-    level    parts that add the same to every card of a side, on both sides
+    nothing  parts that add 0 to every candidate on both sides
+    level    parts that add the same to every candidate of a side, on both sides
+    same     both sides have the same candidates
     rated, named, asked, pinned  some card is; some card lists names; the question holds such a name
     oldest_days  since the last access of the card that waited longest
     """
@@ -31,39 +32,44 @@ class Ground(NamedTuple):
     pinned: bool = True
     kinds: frozenset[str] = frozenset(["working", "episodic", "semantic"])
     oldest_days: float = 0.0
+    same: bool = True
 
 
 def ground(
-    ready: Prepared,
+    index: Index,
     question: str,
-    query: NDArray[np.float32],
+    query: Vectors,
+    now: datetime,
     a: pd.DataFrame,
     b: pd.DataFrame,
 ) -> Ground:
     """What two rankings of the same cards stand on.
 
-    query  (d,), the question's vector;  a, b  what `ready.rank` returned for it
+    query  (d,), the question's vector;  a, b  what `comparison.rank` returned for it
     """
-    both, cards = (a[list(PARTS)], b[list(PARTS)]), ready.cards
+    one, two = (table[table["why"] != OUTSIDE] for table in (a, b))
+    both, cards = (one[list(PARTS)], two[list(PARTS)]), index.cards
+    touched = cards[["created_at", "last_accessed_at"]].max(axis=1).min()
     return Ground(
         frozenset(n for n in PARTS if not any(t[n].any() for t in both)),
         frozenset(n for n in PARTS if all(t[n].min() == t[n].max() for t in both)),
         bool(cards["importance"].notna().any()),
-        any(ready.names),
-        ready.finds_names(question, query),
+        any(index.names),
+        bool(index.matches(question, query, Ranking()).names.any()),
         bool(cards["pinned"].any()),
         frozenset(cards["kind"]),
-        float(ready.hours.max()) / 24,
+        (now - touched) / timedelta(days=1),
+        set(one.index) == set(two.index),
     )
 
 
-def without_effect(a: Settings, b: Settings, of: Ground) -> dict[str, str]:
+def without_effect(a: Form, b: Form, of: Ground) -> dict[str, str]:
     """The settings in which A and B differ to no effect, each with the reason.
 
     A setting is told only if it can move no card, neither beside A's other settings nor B's. One
     that is not told may still move none.
 
-    >>> without_effect(Settings(), Settings(mmr_lambda=0.5), Ground())
+    >>> without_effect(Form(), Form(mmr_lambda=0.5), Ground())
     {'mmr_lambda': 'no side picks by mmr'}
     """
     here, there = asdict(a), asdict(b)
@@ -71,12 +77,14 @@ def without_effect(a: Settings, b: Settings, of: Ground) -> dict[str, str]:
     return {name: why for name, why in told.items() if why}
 
 
-def _why(name: str, a: Settings, b: Settings, of: Ground) -> str:
+def _why(name: str, a: Form, b: Form, of: Ground) -> str:
     picked, ranks = {a.diversity, b.diversity}, a.fusion == b.fusion == "RRF"
     if name in PARTS:
         return _weight(name, a, b, of)
     if name == "normalizer" and ranks:
         return "RRF uses ranks and normalises nothing"
+    if name == "tokenizer" and not of.same:  # it chooses who is looked at
+        return ""
     if name == "tokenizer":
         return _off("bm25", a, b) or _nothing("bm25", a, b, of)
     if name in ("decay", "half_life_days") and (off := _off("recency", a, b)):
@@ -88,7 +96,7 @@ def _why(name: str, a: Settings, b: Settings, of: Ground) -> str:
     return "no side picks by mmr" if name == "mmr_lambda" and "mmr" not in picked else ""
 
 
-def _weight(name: str, a: Settings, b: Settings, of: Ground) -> str:
+def _weight(name: str, a: Form, b: Form, of: Ground) -> str:
     if nothing := _nothing(name, a, b, of):
         return nothing
     if a.fusion == b.fusion == "RRF":
@@ -100,14 +108,14 @@ def _weight(name: str, a: Settings, b: Settings, of: Ground) -> str:
     return ""
 
 
-def _as_is(name: str, a: Settings, b: Settings) -> bool:
+def _as_is(name: str, a: Form, b: Form) -> bool:
     """Whether what a part would add, were its weight above 0, can be read from both rankings."""
     hangs_on = ("fusion", "normalizer", *SHAPES.get(name, ()))
     shapes = [[getattr(side, shape) for shape in hangs_on] for side in (a, b)]
     return min(a.weights()[name], b.weights()[name]) > 0 or shapes[0] == shapes[1]
 
 
-def _nothing(name: str, a: Settings, b: Settings, of: Ground) -> str:
+def _nothing(name: str, a: Form, b: Form, of: Ground) -> str:
     """Why a part adds 0 to every card beside either side's settings; empty if it may add more."""
     return _same(name, of) if name in of.nothing and _as_is(name, a, b) else ""
 
@@ -121,12 +129,12 @@ def _same(name: str, of: Ground) -> str:
     return "it is the same for every card"
 
 
-def _off(name: str, a: Settings, b: Settings) -> str:
+def _off(name: str, a: Form, b: Form) -> str:
     weighs = {"recency": "recency", "bm25": "BM25"}[name]
     return "" if a.weights()[name] or b.weights()[name] else f"{weighs} has weight 0"
 
 
-def _decay(a: Settings, b: Settings, of: Ground) -> str:
+def _decay(a: Form, b: Form, of: Ground) -> str:
     """The three forms are one where nothing is pinned and, for "by kind", all is episodic."""
     forms, reasons = {a.decay, b.decay}, []
     if of.oldest_days > FADED * min(a.half_life_days, b.half_life_days):

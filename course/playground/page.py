@@ -16,11 +16,11 @@ from course.data.dialogue import load_dialogue
 from course.data.maya import PUBLISHED_QUESTION
 from course.playground import shelf
 from course.playground.as_code import as_code
-from course.playground.comparison import Prepared
+from course.playground.comparison import rank
 from course.playground.configuration import (
     MOST_SHOWN,
     Finding,
-    Settings,
+    Form,
     from_json,
     moment,
     to_json,
@@ -44,6 +44,7 @@ from course.playground.models import BUNDLED, OLLAMA, Models, check_id, seconds_
 from course.playground.side_by_side import render
 from course.widgets import parts
 from memlib.embedders.minilm import notes
+from memlib.retrieval import Index
 
 SHOWN = 8
 AGES = "“ages as of”"  # the field, as errors call it
@@ -63,7 +64,7 @@ class Playground:
         self.others = [OLLAMA, *([check_id(other)] if other else [])]
         self.models = Models(self._step)
         self.asked: dict[str, str] = {}  # the last question by kind of cards
-        self._prepared: tuple[Any, Prepared] | None = None
+        self._index: tuple[Any, Index] | None = None
         self._tables: dict[str, tuple[Any, pd.DataFrame]] = {}
         self._still, self._begun = False, inf
         self._build()
@@ -72,7 +73,7 @@ class Playground:
 
     # --- what is computed -------------------------------------------------------------------
 
-    def settings(self, side: str) -> Settings:
+    def settings(self, side: str) -> Form:
         """The settings as the controls stand."""
         try:
             return standing(self.controls[side])
@@ -89,14 +90,14 @@ class Playground:
         known = held.name, held.fingerprint, self.by
         return Finding(*known, now, asked, self.shown.value, *both)
 
-    def ready(self, finding: Finding) -> Prepared:
+    def ready(self, finding: Finding) -> Index:
         """The cards made ready, once for all questions and settings."""
-        if self._prepared is None or self._prepared[0] != finding[:4]:
+        if self._index is None or self._index[0] != finding[:4]:
             vectors = self.models.cards(self.shelf, self.by)
             if late := shelf.too_new(self.shelf.cards, finding.now):
                 raise ValueError(f"{late}, later than {AGES}, {finding.now.isoformat()}")
-            self._prepared = finding[:4], Prepared(self.shelf.cards, vectors, finding.now)
-        return self._prepared[1]
+            self._index = finding[:4], Index(self.shelf.cards, vectors)
+        return self._index[1]
 
     def table(self, side: str, finding: Finding) -> pd.DataFrame:
         """One side's ranking; worked out again only if something that it depends on changed."""
@@ -105,7 +106,7 @@ class Playground:
         if side not in self._tables or self._tables[side][0] != key:
             query, _ = self.models.question(finding.question, self.by)
             try:
-                made = ready.rank(finding.question, query, mine, finding.shown)
+                made = rank(ready, finding.question, query, mine, finding.now, finding.shown)
             except ValueError as error:
                 raise ValueError(f"{side.upper()}: {error}") from None
             self._tables[side] = key, made
@@ -130,7 +131,7 @@ class Playground:
             query, asked_of = self.models.question(finding.question, self.by)
             doubts = notes(self.models.of(asked_of), [finding.question])
             warned = [f"The question: {doubt}." for doubt in doubts]
-            stands = ground(self.ready(finding), finding.question, query, *tables)
+            stands = ground(self.ready(finding), finding.question, query, finding.now, *tables)
             idle = without_effect(finding.a, finding.b, stands)
             said = " ".join([changes(finding.a, finding.b, idle), *warned])
             self.output.value = parts.line(said) + render(*tables)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from course.playground.comparison import LATER, PICKED
+from course.playground.comparison import LATER, OUTSIDE, PICKED
 from course.playground.configuration import PARTS
 from course.widgets.parts import INK
 from memlib.checks import Floats
@@ -68,15 +68,21 @@ def movers(a: pd.DataFrame, b: pd.DataFrame) -> list[Move]:
 
     a, b     what `comparison.rank` returns, of the same cards
     returns  a Move for every card listed; part and side are "" where it does not move, or where no
-             part lifts it, against the middle card, the way that it moves
+             part lifts it, against the middle card, the way that it moves; part is "candidates"
+             where the card is no candidate on that side
     """
     before, after = _places(a), _places(b)
-    ids = list(dict.fromkeys([*a.index[a["listed"]], *b.index[b["listed"]]]))
-    names = [*PARTS, "copies"]
-    rows = b.index.get_indexer(a.index)
-    one_scale = any(a[n].any() and np.array_equal(a[n], b[n].to_numpy()[rows]) for n in PARTS)
+    listed = list(dict.fromkeys([*a.index[a["listed"]], *b.index[b["listed"]]]))
+    names, inside = [*PARTS, "copies"], [t.index[t["why"] != OUTSIDE] for t in (a, b)]
+    both = inside[0].intersection(inside[1], sort=False)
+    one_scale = any(a[n].any() and np.array_equal(a[n][both], b[n][both]) for n in PARTS)
+    ids = [id for id in listed if id in both]
     lifts = [_relative(table.loc[ids, names], one_scale) for table in (a, b)]
-    moved = []
+    moved = [
+        Move(id, str(a.loc[id, "text"]), before[id], after[id], "candidates", "AB"[id in inside[0]])
+        for id in listed
+        if id not in both
+    ]
     for id, old, new in zip(ids, *lifts, strict=True):
         up = before[id] - after[id]
         favours = (new - old) * np.sign(up)
@@ -90,6 +96,10 @@ def movers(a: pd.DataFrame, b: pd.DataFrame) -> list[Move]:
 def _said(move: Move) -> str:
     """One move in words."""
     rises = move.after < move.before
+    if move.part == "candidates":
+        there, here = ("B", move.before) if move.side == "B" else ("A", move.after)
+        other = "A" if there == "B" else "B"
+        return f"“{_short(move.text, 60)}” is {here} in {other} and no candidate in {there}"
     way = f"{'rises' if rises else 'falls'} from {move.before} to {move.after}"
     said = f"“{_short(move.text, 60)}” {way}"
     if not move.part:
@@ -119,7 +129,7 @@ def render(a: pd.DataFrame, b: pd.DataFrame) -> str:
     a, b     what `comparison.rank` returns, of the same cards
     """
     lists, n = (a[a["listed"]], b[b["listed"]]), int(max(a["listed"].sum(), b["listed"].sum()))
-    before, after = _places(a), _places(b)
+    before, after = (_places(t[t["why"] != OUTSIDE]) for t in (a, b))
     shown = [name for name in (*PARTS, "copies") if any(t[name].any() for t in lists)]
     keys = "".join(
         f'<span><i style="background:{FILLS[name]}"></i>{LABELS[name]}</span>' for name in shown
@@ -149,8 +159,10 @@ def _rows(found: pd.DataFrame, other: dict[str, int], back: str) -> str:
     high = max(0.0, float(parts.clip(min=0).sum(axis=1).max(initial=0)))
     wide, rows = (high - low) or 1.0, []
     for place, (row, card) in enumerate(zip(parts, found.itertuples(), strict=True), start=1):
-        there = other[str(card.Index)]
-        arrow = "·" if there == place else f"{'▲' if place < there else '▼'}{abs(there - place)}"
+        there = other.get(str(card.Index))
+        arrow = "new" if there is None else "·"
+        if there is not None and there != place:
+            arrow = f"{'▲' if place < there else '▼'}{abs(there - place)}"
         said = f"{place}. {arrow} " if back else f"{place}. "
         said += f"{_id(card.Index)} {escape(str(card.text))}"
         out, at = card.why != PICKED, float(str(card.at))
@@ -208,15 +220,16 @@ def _left_out(mine: pd.DataFrame, theirs: pd.DataFrame) -> str:
     places = _places(mine)
     picked = set(mine.index[mine["why"] == PICKED])
     wanted = [id for id in theirs.index[theirs["why"] == PICKED] if id not in picked]
-    dropped = mine.index[(mine["why"] != PICKED) & (mine["why"] != LATER)]
+    dropped = mine.index[~mine["why"].isin((PICKED, LATER, OUTSIDE))]
     rows = []
     for id in dict.fromkeys([*dropped, *wanted]):
         card = mine.loc[id]
         why = f"rank {places[id]}" if card["why"] == LATER else str(card["why"])
         short = _short(str(card["text"]), 70)
-        at = f"S\N{NO-BREAK SPACE}{_number(float(card['at']))}"
+        at = f"S\N{NO-BREAK SPACE}{_number(float(card['at']))}, "
         why = why.replace(" ", "\N{NO-BREAK SPACE}", 1)
-        rows.append(f"<li>{_id(id)} {escape(f'“{short}” {at}, {why}')}</li>")
+        at = "" if card["why"] == OUTSIDE else at
+        rows.append(f"<li>{_id(id)} {escape(f'“{short}” {at}{why}')}</li>")
     return f"<ul>{''.join(rows)}</ul>" if rows else "nothing that the other picks"
 
 

@@ -477,7 +477,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "final": ({"final_weights": None}, r"^ranking\.final_weights is None: must be FinalWeights"),
     "okapi S": ({"fusion": "server", "variant": "okapi"}, r"^ranking\.variant is 'okapi': its"),
     "okapi": ({"normalizer": "none", "variant": "okapi"}, r"^ranking\.variant is 'okapi': its"),
-    "no list": ({"fusion": "RRF", "relevance": 0}, "^ranking: every weight is 0: RRF needs"),
+    "no list": ({"fusion": "RRF", "relevance": 0}, "^every weight is 0: RRF needs"),
 }
 
 

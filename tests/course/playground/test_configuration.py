@@ -1,7 +1,7 @@
-"""Settings and findings: round trips, and every refusal by name."""
+"""Form and findings: round trips, and every refusal by name."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 
 import pytest
@@ -11,20 +11,21 @@ from course.playground.configuration import (
     CHOICES,
     RANGES,
     Finding,
-    Settings,
+    Form,
     fingerprint,
     from_json,
     moment,
     to_json,
 )
+from memlib.retrieval import Ranking
 
-OTHER = Settings(
+OTHER = Form(
     *(0.5, 0.0, 2.0, 0.1, 0.4),
     *("by kind", 12.5, "z-score", "unicode", "RRF", "mmr", 0.3, 0.25, 0.0325),
 )
 FOUND = Finding(
     *("Maya's cards", "0123456789ab", "ollama:nomic-embed-text", COURSE_NOW),
-    *("Où est “Miso”?", 8, Settings(), OTHER),
+    *("Où est “Miso”?", 8, Form(), OTHER),
 )
 
 
@@ -93,7 +94,7 @@ def test_what_is_no_finding_is_refused_by_name(text: str, said: str) -> None:
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_is_one_of_those_offered(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} is 'other': must be one of"):
-        Settings(**{name: "other"})  # type: ignore[arg-type]
+        Form(**{name: "other"})  # type: ignore[arg-type]
 
 
 def test_now_needs_a_zone() -> None:
@@ -114,3 +115,18 @@ def test_a_fingerprint_tells_any_change_and_any_order() -> None:
     assert fingerprint(cards.assign(importance=3.0)) != key
     assert fingerprint(cards.assign(tags=[("x",)] * 5)) != key
     assert fingerprint(cards.rename(index={"birthday": "day"})) != key
+
+
+def test_a_file_of_the_first_edition_still_opens() -> None:
+    side = """{"relevance": 1.0, "recency": 0.5, "importance": 1.0, "names": 0.0, "bm25": 0.4,
+     "decay": "by kind", "half_life_days": 15.0, "normalizer": "min-max", "tokenizer": "stem",
+     "fusion": "weighted sum", "diversity": "mmr", "w_duplicate": 0.15, "mmr_lambda": 0.7,
+     "threshold": null}"""
+    told = from_json(
+        f"""{{"format": "memlib finding", "version": 1, "cards": "Maya's cards",
+     "fingerprint": "0123456789ab", "embedder": "all-MiniLM-L6-v2-int8",
+     "now": "2025-06-11T18:00:00+00:00", "question": "Who?", "shown": 8, "a": {side}, "b": {side}}}"""
+    )
+    lives = {"working": 1.0, "episodic": 15.0, "semantic": 90.0}
+    wanted = Ranking(1.0, 0.5, 1.0, 0.0, 0.4, decay="by kind", half_life_days=lives)
+    assert told.a.ranking() == replace(wanted, diversity="mmr", w_duplicate=0.15, mmr_lambda=0.7)

@@ -11,13 +11,14 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from course.data.maya import COURSE_NOW
-from course.playground.comparison import Prepared
-from course.playground.configuration import CHOICES, PARTS, Settings
+from course.playground.comparison import rank
+from course.playground.configuration import CHOICES, PARTS, Form
 from course.playground.effects import Ground, ground, without_effect
+from memlib.retrieval import Index
 from tests.course.playground.test_comparison import CARDS, MODEL, QUERY, QUESTION, VECTORS
 
-S = Settings()
-RRF = Settings(names=1.0, bm25=1.0, fusion="RRF")
+S = Form()
+RRF = Form(names=1.0, bm25=1.0, fusion="RRF")
 FREE = Ground(pinned=False)
 EPISODIC = Ground(kinds=frozenset(["episodic"]))
 NAMELESS = frozenset(["names"])
@@ -37,6 +38,7 @@ def level(*names: str, **more: bool) -> Ground:
         (RRF, {"normalizer": "z-score"}, Ground(), "RRF uses ranks and normalises nothing"),
         (S, {"normalizer": "z-score"}, Ground(), ""),
         (S, {"tokenizer": "naive"}, Ground(), "BM25 has weight 0"),
+        (S, {"tokenizer": "naive"}, Ground(same=False), ""),
         (RRF, {"tokenizer": "naive"}, Ground(), ""),
         (RRF, {"tokenizer": "naive"}, Ground(frozenset(["bm25"])), "it is the same for every card"),
         (S, {"names": 1.0}, Ground(NAMELESS, named=False, asked=False), "no card lists names"),
@@ -81,7 +83,7 @@ def level(*names: str, **more: bool) -> Ground:
     ],
 )
 def test_a_reason_is_given_where_it_is_one(
-    a: Settings, change: dict[str, object], of: Ground, why: str
+    a: Form, change: dict[str, object], of: Ground, why: str
 ) -> None:
     b = replace(a, **change)  # type: ignore[arg-type]
     expected = {name: why for name in change if why}
@@ -90,9 +92,9 @@ def test_a_reason_is_given_where_it_is_one(
 
 def test_what_another_change_hides_is_not_said_to_have_no_effect() -> None:
     silent = Ground(frozenset(["bm25", "recency"]), frozenset(["bm25", "recency"]))
-    two = Settings(bm25=0.4, tokenizer="naive")  # under "stem" it might match
+    two = Form(bm25=0.4, tokenizer="naive")  # under "stem" it might match
     assert without_effect(S, two, silent) == {}
-    two = Settings(decay="by kind")
+    two = Form(decay="by kind")
     assert without_effect(replace(S, recency=0.0), two, silent) == {}
     assert without_effect(S, S, silent) == {}
 
@@ -107,7 +109,7 @@ KINDS = {
     "of one time": {"created_at": CARDS["created_at"].min(), "last_accessed_at": pd.NaT},
 }
 READY = {
-    name: Prepared(CARDS.assign(**change), VECTORS, COURSE_NOW)  # type: ignore[arg-type]
+    name: Index(CARDS.assign(**change), VECTORS)  # type: ignore[arg-type]
     for name, change in KINDS.items()
 }
 NOBODY = "zzz?"
@@ -120,15 +122,15 @@ OTHERS = CHOICES | {
     "threshold": (None, None, 0.5),
 }
 SETTINGS = st.builds(
-    Settings, **dict.fromkeys(PARTS, WEIGHT), **{n: st.sampled_from(v) for n, v in OTHERS.items()}
+    Form, **dict.fromkeys(PARTS, WEIGHT), **{n: st.sampled_from(v) for n, v in OTHERS.items()}
 )
 
 
-def ranking(ready: Prepared, question: str, settings: Settings) -> pd.DataFrame:
-    return ready.rank(question, QUERIES[question], settings, 8)
+def ranking(ready: Index, question: str, form: Form) -> pd.DataFrame:
+    return rank(ready, question, QUERIES[question], form, COURSE_NOW, 8)
 
 
-def weighs(settings: Settings) -> bool:
+def weighs(settings: Form) -> bool:
     return settings.fusion != "RRF" or any(settings.weights().values())
 
 
@@ -138,13 +140,13 @@ def weighs(settings: Settings) -> bool:
     st.lists(st.sampled_from(sorted(asdict(S))), min_size=1, max_size=2, unique=True),
 )
 def test_what_all_has_no_effect_moves_nothing(
-    cards: str, question: str, a: Settings, other: Settings, changed: list[str]
+    cards: str, question: str, a: Form, other: Form, changed: list[str]
 ) -> None:
     b = replace(a, **{name: getattr(other, name) for name in changed})
     if not (weighs(a) and weighs(b)):
         return
     one, two = (ranking(READY[cards], question, settings) for settings in (a, b))
-    of = ground(READY[cards], question, QUERIES[question], one, two)
+    of = ground(READY[cards], question, QUERIES[question], COURSE_NOW, one, two)
     idle = without_effect(a, b, of)
     if idle.keys() == {name for name in changed if getattr(a, name) != getattr(b, name)}:
         assert one.index.tolist() == two.index.tolist()
@@ -175,14 +177,14 @@ def test_what_the_cards_and_the_question_hold_decides(
     ready, a = READY[cards], replace(S, normalizer="none" if bare else "min-max")
     b = replace(a, **change)  # type: ignore[arg-type]
     tables = [ranking(ready, question, settings) for settings in (a, b)]
-    of = ground(ready, question, QUERIES[question], *tables)
+    of = ground(ready, question, QUERIES[question], COURSE_NOW, *tables)
     assert list(without_effect(a, b, of).values()) == ([why] if why else [])
 
 
 def test_what_faded_long_ago_is_not_told_apart() -> None:
-    late = Prepared(CARDS, VECTORS, COURSE_NOW + timedelta(days=9_000))
-    tables = [ranking(late, QUESTION, S)] * 2
-    of = ground(late, QUESTION, QUERY, *tables)
+    index, late = READY["as they are"], COURSE_NOW + timedelta(days=9_000)
+    tables = [rank(index, QUESTION, QUERY, S, late, 8)] * 2
+    of = ground(index, QUESTION, QUERY, late, *tables)
     assert of.oldest_days > 9_000 and of.kinds == {"working", "episodic", "semantic"}
     assert of.rated and of.named and of.pinned and of.nothing == {"recency", "names", "bm25"}
     assert without_effect(S, replace(S, decay="half-life"), of._replace(pinned=False)) == {}

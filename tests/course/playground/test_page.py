@@ -306,9 +306,12 @@ def test_b_can_be_made_like_a(page: Playground) -> None:
 
 def test_what_has_no_effect_says_why(page: Playground) -> None:
     page.copy()
-    page.controls["b"]["tokenizer"].value = "naive"
-    said = "tokenizer stem → naive (no effect: BM25 has weight 0)."
-    assert said in page.output.value and "No card listed moves." in page.output.value
+    page.controls["b"]["mmr_lambda"].value = 0.5
+    said = "MMR&#x27;s lambda 0.8 → 0.5 (no effect: no side picks by mmr)."
+    shown = page.output.value.replace("MMR's", "MMR&#x27;s")
+    assert said in shown and "No card listed moves." in shown
+    page.controls["b"]["tokenizer"].value = "naive"  # other words find other candidates
+    assert "tokenizer stem → naive, " in page.output.value
     page.controls["b"]["names"].value = 1.0
     assert "names 0 → 1, " in page.output.value
     page.question.value = "What should I cook tonight?"
@@ -318,11 +321,11 @@ def test_what_has_no_effect_says_why(page: Playground) -> None:
 def test_the_code_of_both_sides_is_shown_when_asked_for(page: Playground) -> None:
     assert page.code.value == ""
     page.as_code.value = True
-    assert page.code.value.count("pick_diverse(") == 2
+    assert page.code.value.count("= rank(cards, ") == 2
     assert ">Copy A</button>" in page.code.value and ">Copy B</button>" in page.code.value
     assert page.code.value.count("font-family:monospace") == 2
     page.controls["b"]["recency"].value = 1.35
-    assert "&#x27;recency&#x27;: 1.35" in page.code.value
+    assert "recency=1.35," in page.code.value
 
 
 def test_a_question_in_letters_that_the_model_does_not_know_is_doubted(page: Playground) -> None:
@@ -384,11 +387,11 @@ def test_vectors_of_two_models_never_meet(
     for by, turn in ((OLLAMA, -1), (BUNDLED, 1), (OLLAMA, -1)):
         fresh.embedder.value = by
         fresh.question.value = f"What should I cook for {by}?"
-        _, ready = fresh._prepared or pytest.fail("nothing is prepared")
+        _, ready = fresh._index or pytest.fail("nothing is prepared")
         own = models.bundled().embed([*fresh.shelf.cards["text"][:3], fresh.question.value])
         np.testing.assert_allclose(ready.vectors[:3], turn * own[:3, ::turn], atol=1e-6)
-        assert ready._asked is not None
-        query = np.frombuffer(ready._asked.query, np.float32)
+        assert ready._question is not None
+        query = np.frombuffer(ready._question[1], np.float32)
         np.testing.assert_allclose(query, turn * own[3, ::turn], atol=1e-6)
 
 

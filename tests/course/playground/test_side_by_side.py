@@ -10,20 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course.data.maya import COURSE_NOW
-from course.playground.comparison import BELOW, LATER, PICKED, Prepared
-from course.playground.configuration import PARTS, Settings
+from course.playground.comparison import BELOW, LATER, OUTSIDE, PICKED, rank
+from course.playground.configuration import PARTS, Form
 from course.playground.side_by_side import FILLS, LABELS, movers, render, summary
+from memlib.retrieval import Index
 from tests.course.playground.test_comparison import CARDS, QUERY, QUESTION, VECTORS, ranked
 
 NAMES = [*PARTS, "copies"]
-READY = Prepared(CARDS, VECTORS, COURSE_NOW)
+READY = Index(CARDS, VECTORS)
 WEIGHT = st.sampled_from([0.0, 0.25, 0.7, 1.0, 3.0])
 
 
 def table(rows: list[tuple[str, float, float]], listed: int = 2) -> pd.DataFrame:
     """Cards of which each has a relevance and a recency, in the order of their sum."""
     frame = pd.DataFrame(rows, columns=["id", "relevance", "recency"]).set_index("id")
-    for name in ("importance", "names", "bm25", "copies", "likeness"):
+    for name in ("importance", "names", "bm25", "copies", "penalty"):
         frame[name] = 0.0
     frame["S"] = frame["at"] = frame["relevance"] + frame["recency"]
     frame["text"] = [f"card {id}" for id in frame.index]
@@ -51,7 +52,7 @@ def test_a_part_that_lifts_all_alike_moves_none() -> None:
 
 
 def test_a_part_that_was_not_changed_is_not_blamed() -> None:
-    ones, twos = Settings(), Settings(recency=0.7)
+    ones, twos = Form(), Form(recency=0.7)
     told = summary(ranked(ones, 8), ranked(twos, 8))
     assert "recency" in told and "importance" not in told and "relevance" not in told
 
@@ -67,11 +68,11 @@ def test_a_part_that_was_not_changed_is_not_blamed() -> None:
 def test_one_changed_weight_is_all_that_is_ever_named(
     weights: list[float], part: str, weight: float, normalizer: str, fusion: str, diversity: str
 ) -> None:
-    one = Settings(*weights, normalizer=normalizer, fusion=fusion, diversity=diversity)
+    one = Form(*weights, normalizer=normalizer, fusion=fusion, diversity=diversity)
     two = replace(one, **{part: weight})
     if fusion == "RRF" and not (any(one.weights().values()) and any(two.weights().values())):
         return
-    moved = movers(*(READY.rank(QUESTION, QUERY, settings, 8) for settings in (one, two)))
+    moved = movers(*(rank(READY, QUESTION, QUERY, form, COURSE_NOW, 8) for form in (one, two)))
     allowed = {part, "copies"} if diversity != "none" else {part}
     assert {move.part for move in moved} <= {"", *allowed}
     assert all(bool(move.side) == bool(move.part) for move in moved)
@@ -181,12 +182,29 @@ def test_a_card_s_text_is_text() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(0, 0, 0, 0, 0),
-        Settings(normalizer="z-score", diversity="penalty", threshold=1.0),
-        Settings(fusion="RRF", bm25=1.0, diversity="mmr"),
-        Settings(diversity="penalty", w_duplicate=1e6),
+        Form(0, 0, 0, 0, 0),
+        Form(normalizer="z-score", diversity="penalty", threshold=1.0),
+        Form(fusion="RRF", bm25=1.0, diversity="mmr"),
+        Form(diversity="penalty", w_duplicate=1e6),
     ],
 )
-def test_real_rankings_of_every_sort_are_drawn(settings: Settings) -> None:
+def test_real_rankings_of_every_sort_are_drawn(settings: Form) -> None:
     html = render(ranked(settings, 5), ranked(replace(settings, names=1.0), 5))
     assert html.count("<li class=") == 10 and "nan" not in html and "inf" not in html
+
+
+def test_a_card_that_is_no_candidate_on_one_side_is_told_so() -> None:
+    without = A.loc[["new", "mid", "old"]].assign(why=[PICKED, PICKED, OUTSIDE])
+    without.loc["old", [*NAMES, "S", "at"]] = 0.0
+    moved = {move.id: move for move in movers(without, B)}
+    assert (moved["old"].part, moved["old"].side) == ("candidates", "A")
+    assert {move.part for move in moved.values()} == {"candidates", "recency", ""}
+    assert "“card old” is 1 in B and no candidate in A" in summary(without, B)
+    assert "“card old” is 1 in A and no candidate in B" in summary(B, without)
+    html = render(without, B)
+    assert "1. new <span" in html and "▲" not in html
+    left_out = html[html.index("A leaves out") : html.index("B leaves out")]
+    assert (
+        "“card old” no\N{NO-BREAK SPACE}candidate" in left_out
+        and "S\N{NO-BREAK SPACE}" not in left_out
+    )
