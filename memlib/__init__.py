@@ -14,17 +14,20 @@ from memlib.librarian import Librarian, Settings
 from memlib.normalization import min_max
 from memlib.ranking import rank_order, three_part_score
 from memlib.recency import recency_by_half_life
+from memlib.retrieval import PRESETS, Ranking, rank
 from memlib.store.database import StoreError
 from memlib.store.sqlite import Store
 
 __version__ = "0.2.0"
 __all__ = [
     "BM25",
+    "PRESETS",
     "CardError",
     "Embedder",
     "EmbedderUnavailable",
     "ForgetWeights",
     "Librarian",
+    "Ranking",
     "RetentionPolicy",
     "ReviewWeights",
     "Settings",
@@ -36,6 +39,7 @@ __all__ = [
     "load_questions",
     "min_max",
     "paired_bootstrap",
+    "rank",
     "rank_order",
     "recency_by_half_life",
     "reciprocal_rank_fusion",

@@ -1,42 +1,24 @@
 """The librarian: candidates, features, ranking, explanation and clocks over a store of cards."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from memlib import forgetting
-from memlib.bm25 import BM25, K_NORM, saturate, unicode
-from memlib.checks import Floats, numbers
-from memlib.four_part_relevance import (
-    RelevanceWeights,
-    question_tags,
-    relevance,
-    tag_match,
-    title_hit,
-)
-from memlib.importance import KIND_BOOST, from_rating, importance
-from memlib.ranking import (
-    MMR_LAMBDA,
-    THETA_KEEP,
-    FinalWeights,
-    final_score,
-    pick_diverse,
-    rank_order,
-)
+from memlib.importance import KIND_BOOST
+from memlib.ranking import INJECTED, rank_order
 from memlib.recency import HALF_LIFE_DAYS, age_hours, recency_by_half_life
+from memlib.retrieval import PICKED, SERVER, Index, Ranking, server_importance
 from memlib.server import canonical
-from memlib.similarity import cosine_of_units, dots
+from memlib.similarity import dots
 
-CANDIDATES_DENSE, CANDIDATES_WORDS = 50, 50  # Formulas, section 8: N_e and N_k
-TOP_K = 3  # as many as go into the prompt, as in *Scoring beyond similarity*, table (c)
 ROUNDING = 1e-9  # of a probability: a card is due at the very moment it should be
-PICKED, LATER, BELOW = "picked", "not among the first", "below the threshold"
 
 
 class Embeds(Protocol):
@@ -71,108 +53,57 @@ class Keeps(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a librarian ranks and forgets; defaults are M1's."""
+    """How a librarian forgets and reviews; defaults are M1's. How it ranks is a `Ranking`."""
 
-    relevance: RelevanceWeights = RelevanceWeights()
-    final: FinalWeights = FinalWeights()
     half_life_days: Mapping[str, float] = field(default_factory=lambda: dict(HALF_LIFE_DAYS))
-    k_norm: float = K_NORM
-    candidates_dense: int = CANDIDATES_DENSE
-    candidates_words: int = CANDIDATES_WORDS
-    diversity: str = "penalty"
-    mmr_lambda: float = MMR_LAMBDA
-    threshold: float | None = THETA_KEEP
     forget: forgetting.ForgetWeights = forgetting.ForgetWeights()
     policy: forgetting.RetentionPolicy = forgetting.RetentionPolicy()
     review: forgetting.ReviewWeights = forgetting.ReviewWeights()
 
     def __post_init__(self) -> None:
-        if self.threshold is not None:
-            numbers("settings.threshold", self.threshold, ndim=0)
         for kind in KIND_BOOST.keys() - self.half_life_days.keys():
             raise ValueError(f"settings.half_life_days has no {kind!r}")
-
-
-def features(
-    cards: pd.DataFrame,
-    dense: Floats,
-    bm25: Floats,
-    question: str,
-    now: datetime,
-    settings: Settings = Settings(),
-    known_tags: Collection[str] | None = None,
-) -> pd.DataFrame:
-    """Every part of S for each card given, before any is picked: the batch is these cards.
-
-    cards    the candidates, with the card table's columns
-    dense    shape (n,), cosines with the question;  bm25  shape (n,), 0 or more (lucene)
-    known_tags  among which the question's tags are sought: the whole store's; None: these cards'
-    returns  cards' index; dense, bm25_norm, tag_match, title_hit, relevance, recency, importance,
-             usage, and S without the duplication penalty
-    Raises ValueError for what the formulas refuse.
-    Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, section 8.
-    """
-    tags = question_tags(question, all_tags(cards) if known_tags is None else known_tags)
-    hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
-    half_lives = [settings.half_life_days[kind] for kind in cards["kind"]]
-    table = pd.DataFrame({"text": cards["text"], "dense": dense}, index=cards.index)
-    table["bm25_norm"] = saturate(bm25, settings.k_norm)
-    table["tag_match"] = tag_match(tags, cards["tags"].tolist())
-    table["title_hit"] = title_hit(question, cards["title"].tolist())
-    words, hits = table["bm25_norm"], table["title_hit"]
-    table["relevance"] = relevance(dense, words, table["tag_match"], hits, settings.relevance)
-    table["recency"] = recency_by_half_life(hours / 24, half_lives, cards["pinned"].to_numpy())
-    table["importance"] = weight_of(cards)
-    table["usage"] = forgetting.usage(cards["views"], cards["cites"], cards["edits"])
-    parts = {name: table[name] for name in ("relevance", "recency", "importance", "usage")}
-    table["S"] = final_score(**parts, weights=settings.final)
-    return table
-
-
-def weight_of(cards: pd.DataFrame) -> Floats:
-    """Importance of cards as the server sees it: rating, pin and kind."""
-    return importance(from_rating(cards["importance"]), cards["pinned"], cards["kind"].tolist())
-
-
-def all_tags(cards: pd.DataFrame) -> frozenset[str]:
-    """Every tag that a card has."""
-    return frozenset(tag for tags in cards["tags"] for tag in tags)
 
 
 class Librarian:
     """Searches a store, restarts the clocks of what it returns, forgets and reviews.
 
     store     what `Keeps` asks for;  embedder  what `Embeds` asks for: both are handed in
+    ranking   how it searches; left out: S with M1's values
+    settings  how it forgets and reviews; left out: M1's values
     Raises ValueError if the store's vectors come from another embedder.
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, sections 7, 8.
     """
 
-    def __init__(self, store: Keeps, embedder: Embeds, settings: Settings | None = None) -> None:
-        self.store, self.embedder, self.settings = store, embedder, settings or Settings()
-        self._held: tuple[int, _Shelf] | None = None
+    def __init__(
+        self,
+        store: Keeps,
+        embedder: Embeds,
+        ranking: Ranking = SERVER,
+        settings: Settings | None = None,
+    ) -> None:
+        if not isinstance(ranking, Ranking):
+            raise ValueError(f"ranking is {ranking!r}: must be a Ranking")
+        self.store, self.embedder = store, embedder
+        self.ranking, self.settings = ranking, settings or Settings()
+        self._index: tuple[int, Index] | None = None
         self._same_model()
 
-    def explain(self, question: str, now: datetime, top_k: int = TOP_K) -> pd.DataFrame:
+    def explain(self, question: str, now: datetime, top_k: int = INJECTED) -> pd.DataFrame:
         """Every candidate with all parts, what it got and why: nothing is changed, no clock.
 
-        returns  sorted: first the picked in order, then the rest by S; the columns of `features`
-                 plus penalty, S at pick time (in S) and why
+        returns  sorted: first the picked in order, then the rest by S; the columns of `features`,
+                 then S at pick time, penalty and why
         """
-        found, vectors = self._candidates(question, now)
-        rules = self.settings
-        how = rules.diversity, rules.final.w_duplicate, rules.mmr_lambda
-        picked = pick_diverse(found["S"], vectors, found.index, top_k, *how)
-        rows, rest = picked.rows, np.setdiff1d(np.arange(len(found)), picked.rows)
-        rest = rest[rank_order(found["S"].to_numpy()[rest], found.index[rest])]
-        low = -np.inf if rules.threshold is None else rules.threshold
-        table = found.iloc[[*rows, *rest]].copy()
-        table["penalty"] = [*picked.penalty, *[0.0] * len(rest)]
-        table["S"] = [*picked.score, *found["S"].to_numpy()[rest]]
-        at = [PICKED if score >= low else BELOW for score in picked.score]
-        table["why"] = [*at, *[LATER] * len(rest)]
-        return table
+        if not isinstance(question, str) or not question.strip():
+            raise ValueError(f"question is {question!r}: must be a text that is not empty")
+        query = self.embedder.embed([question], role="query")[0]
+        with self.store.reading():  # the index and the cards in it, of one state
+            return self._current_index().explain(
+                question, query, self.ranking, now, top_k, self._current_cards
+            )
 
-    def search(self, question: str, now: datetime, top_k: int = TOP_K) -> pd.DataFrame:
+    def search(self, question: str, now: datetime, top_k: int = INJECTED) -> pd.DataFrame:
         """The cards for the prompt, best first, with every part of their score.
 
         Score first, then only the returned cards' clocks restart and their views rise. Fewer than
@@ -194,7 +125,7 @@ class Librarian:
         hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
         age = age_hours(cards["created_at"], [None] * len(cards), now) / 24
         half_lives = [rules.half_life_days[kind] for kind in cards["kind"]]
-        pinned, weight = cards["pinned"].to_numpy(), weight_of(cards)
+        pinned, weight = cards["pinned"].to_numpy(), server_importance(cards)
         table = pd.DataFrame({"text": cards["text"], "kind": cards["kind"]}, index=cards.index)
         table["recency"] = recency_by_half_life(hours / 24, half_lives, pinned)
         table["usage"] = forgetting.usage(cards["views"], cards["cites"], cards["edits"])
@@ -282,7 +213,7 @@ class Librarian:
         age_hours([card["created_at"]], [card["last_review"]], now)  # refuses a time that is past
         good, bad = card["helpful"] + int(helpful), card["bad"] + int(not helpful)
         used = float(forgetting.usage(cards["views"], cards["cites"], cards["edits"])[row])
-        weight = float(weight_of(cards)[row])
+        weight = float(server_importance(cards)[row])
         rates = good / (good + bad), bad / (good + bad)
         tau = forgetting.next_tau(card["tau_days"], weight, used, *rates, self.settings.review)
         last = None if pd.isna(card["interval_days"]) else int(card["interval_days"])
@@ -291,36 +222,18 @@ class Librarian:
         self.store.set_review(id, tau, now, days, helpful=0, bad=0, tau_before=before)
         return tau
 
-    def _candidates(self, question: str, now: datetime) -> tuple[pd.DataFrame, Floats]:
-        """The best by meaning and by words, together, with all their features."""
-        if not isinstance(question, str) or not question.strip():
-            raise ValueError(f"question is {question!r}: must be a text that is not empty")
-        rules = self.settings
-        query = self.embedder.embed([question], role="query")[0]
-        with self.store.reading():  # the shelf and the cards on it, of one state
-            shelf = self._shelf()
-            dense = words = np.zeros(0)
-            if shelf.words:
-                dense = cosine_of_units(query, shelf.vectors)
-                words = shelf.words.scores(unicode(question))
-            by_meaning = rank_order(dense, shelf.ids, rules.candidates_dense)
-            by_words = rank_order(words, shelf.ids, rules.candidates_words)
-            rows = np.union1d(by_meaning, by_words[words[by_words] > 0])
-            cards = self.store.cards(ids=shelf.ids[rows].tolist())
-        table = features(cards, dense[rows], words[rows], question, now, rules, shelf.tags)
-        return table, shelf.vectors[rows].astype(np.float64)
+    def _current_cards(self, ids: list[str] | None) -> pd.DataFrame:
+        return self.store.cards() if ids is None else self.store.cards(ids=ids)
 
-    def _shelf(self) -> "_Shelf":
+    def _current_index(self) -> Index:
         """Words, tags and vectors of all live cards, read anew when the store says they changed."""
         revision = self.store.revision
-        if self._held is None or self._held[0] != revision:
+        if self._index is None or self._index[0] != revision:
             self._same_model()
             cards = self.store.cards()
-            texts = [unicode(text) for text in cards["text"]]
-            words = BM25(texts, variant="lucene") if texts else None
             vectors = _units(self.store.vectors(cards.index.tolist()))
-            self._held = revision, _Shelf(cards.index, words, vectors, all_tags(cards))
-        return self._held[1]
+            self._index = revision, Index(cards, vectors)
+        return self._index[1]
 
     def _same_model(self) -> None:
         held, mine = self.store.embedder_id, self.embedder.id
@@ -328,13 +241,6 @@ class Librarian:
             said = f"the store's vectors come from {held}, the embedder is {mine}"
             todo = "embed the cards again with `memlib.store.reembed.reembed(store, embedder)`"
             raise ValueError(f"{said}: two models are never compared; {todo}")
-
-
-class _Shelf(NamedTuple):
-    ids: pd.Index
-    words: BM25 | None
-    vectors: NDArray[np.float32]
-    tags: frozenset[str]
 
 
 def _units(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

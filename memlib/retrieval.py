@@ -44,7 +44,7 @@ from memlib.recency import (
     recency,
     recency_by_half_life,
 )
-from memlib.similarity import cosine_of_units
+from memlib.similarity import cosine_of_units, dots
 
 PARTS = ("relevance", "recency", "importance", "names", "bm25", "usage", "tags", "title")
 NORMALIZERS = {"min-max": min_max, "z-score": z_score, "none": None}
@@ -304,10 +304,10 @@ def features(
     """What each card given has to show, before anything is weighed: the batch is these cards.
 
     cards    the candidates, with the card table's columns
-    dense    shape (n,), cosines with the question;  bm25  shape (n,);  names  shape (n,), None: 0
+    dense    shape (n,), cosines with the question;  bm25  shape (n,);  names  shape (n,), or None
     known_tags  among which the question's tags are sought: the whole store's; None: these cards'
     returns  cards' index; text, dense, bm25_norm (BM25 below 0 counts as 0), tag_match, title_hit,
-             names, relevance (of the four before names), recency, importance, usage
+             names where they are given, relevance (of the four before), recency, importance, usage
     Raises ValueError for what the formulas refuse.
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, sections 2 to
     5 and 8; names: *Scoring beyond similarity*, By names: the entity boost.
@@ -328,7 +328,8 @@ def features(
     table["bm25_norm"] = saturate(numbers("bm25", bm25, ndim=1).clip(0), ranking.k_norm)
     table["tag_match"] = tag_match(tags, cards["tags"].tolist())
     table["title_hit"] = title_hit(question, cards["title"].tolist())
-    table["names"] = 0.0 if names is None else numbers("names", names, ndim=1)
+    if names is not None:
+        table["names"] = numbers("names", names, ndim=1)
     four = {name: table[name] for name in ("dense", "bm25_norm", "tag_match", "title_hit")}
     table["relevance"] = relevance(**four, weights=ranking.relevance_weights)
     table["recency"] = _freshness(cards, hours, ranking)
@@ -461,18 +462,24 @@ class Index:
         return table.assign(S=ranked["at"], penalty=ranked["penalty"], why=ranked["why"])
 
     def matches(self, question: str, query: Vectors, ranking: Ranking) -> _Signals:
-        """Of all cards, what the question finds: dense, names, bm25, and matched by a word."""
+        """Of all cards, what the question finds: dense, names, bm25, and matched by a word.
+
+        names are 0 where the ranking gives them no weight
+        """
         key = (question, np.asarray(query).tobytes())
         if self._question != key:
             if not isinstance(question, str) or not question.strip():
                 raise ValueError(f"question is {question!r}: must be a text that is not empty")
-            boost = entity_boost(names_in(question, self._known), self.names)
             dense = cosine_of_units(query, self.vectors) if len(self.cards) else np.zeros(0)
-            self._question, self._found = key, {(): (dense, boost)}
+            self._question, self._found = key, {(): dense}
+        named: tuple[object, ...] = ("names",) if ranking.names else ("no names",)
+        if named not in self._found:
+            asked = names_in(question, self._known) if ranking.names else ()
+            self._found[named] = entity_boost(asked, self.names)
         form = (ranking.tokenizer, ranking.variant, ranking.k1, ranking.b)
         if form not in self._found:
             self._found[form] = self._by_words(question, form)
-        return _Signals(*self._found[()], *self._found[form])
+        return _Signals(self._found[()], self._found[named], *self._found[form])
 
     def _by_words(self, question: str, form: tuple[Any, ...]) -> tuple[Floats, NDArray[np.bool_]]:
         if not len(self.cards):
@@ -505,9 +512,8 @@ class Index:
         else:
             cards = current(ids[rows].tolist())
         near = found.of(rows)
-        shown = features(
-            *(cards, near.dense, near.bm25, question, now, ranking, self.tags, near.names)
-        )
+        names = near.names if ranking.names else None
+        shown = features(cards, near.dense, near.bm25, question, now, ranking, self.tags, names)
         if scaled:
             hours = self._hours(whole, now) if ranking.recency else np.zeros(len(ids))
             tags = question_tags(question, self.tags)
@@ -558,7 +564,8 @@ def _scaled(
 
 def _adds(shown: pd.DataFrame, found: _Signals, ranking: Ranking) -> dict[str, Floats]:
     """What each part adds to a candidate's S where no bounds are asked for."""
-    values = {name: shown[COLUMN.get(name, name)].to_numpy() for name in PARTS}
+    table = shown.assign(names=found.names)
+    values = {name: table[COLUMN.get(name, name)].to_numpy() for name in PARTS}
     weights = ranking.weights
     if ranking.fusion == "RRF":
         values["bm25"] = found.bm25
@@ -604,7 +611,7 @@ def _picked(
     why = np.full(len(score), LATER, dtype=object)
     why[picked.rows] = [PICKED if low is None or s >= low else BELOW for s in picked.score]
     for row in np.intersect1d(left, order[:top_k]):  # first by S, yet passed over
-        near = units[picked.rows] @ units[row]
+        near = dots(units[picked.rows], units[row])
         why[row] = f"{ALIKE} {ids[picked.rows[int(near.argmax())]]} ({near.max():.2f})"
     columns = {"text": cards["text"].to_numpy(), **adds, "S": score}
     columns |= {"penalty": penalty, "at": at, "why": why}

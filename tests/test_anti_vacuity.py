@@ -65,11 +65,8 @@ FORMULAS = (
     Break("normalization", "min_max", "$level)", "$level + 1)"),
     Break("normalization", "z_score", "$x.std()", "$x.std(ddof=1)"),
     Break("forgetting", "outranks", "$weight > $weight[row]", "$weight < $weight[row]"),
-    Break("librarian", "features", "settings.k_norm", "1.0"),
-    Break("librarian", "weight_of", 'cards["pinned"]', 'cards["views"] * 0'),
-    Break("librarian", "all_tags", "for $tag in $tags)", "for $tag in ())"),
     Break("librarian", "Librarian.__init__", "settings or Settings()", "Settings()"),
-    Break("librarian", "Librarian.explain", "$score >= $low", "$score > $low"),
+    Break("librarian", "Librarian.explain", "self._current_cards", "None"),
     Break(
         "librarian", "Librarian.search", ".touch($found.index", ".touch(self.store.cards().index"
     ),

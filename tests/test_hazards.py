@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unicodedata
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -36,7 +37,7 @@ from memlib.extraction.suspicion import ungrounded
 from memlib.forgetting import days_until_due, next_tau, recall_probability
 from memlib.four_part_relevance import question_tags, relevance, title_hit
 from memlib.fusion import RRF_K, competition_ranks, reciprocal_rank_fusion, weighted_sum
-from memlib.librarian import BELOW, PICKED, Librarian, Settings
+from memlib.librarian import Librarian
 from memlib.normalization import min_max
 from memlib.ranking import (
     THETA_KEEP,
@@ -46,6 +47,7 @@ from memlib.ranking import (
     three_part_score,
 )
 from memlib.recency import age_hours, decay_per_hour, recency, recency_by_half_life
+from memlib.retrieval import BELOW, PICKED, SERVER
 from memlib.similarity import cosine, cosine_of_units, euclidean
 from memlib.store.sqlite import Store, StoreError
 from tests.grader.making import needs_sandbox
@@ -652,7 +654,7 @@ def test_openclaw_25183_the_librarian_says_what_its_threshold_drops(tmp_path: Pa
         found = Librarian(store, East()).search(question, COURSE_NOW)
         assert found.index.tolist() == ["talk00"]  # fresh, and about nothing: 0.36
         for threshold in (None, 0.25):  # none at all, or one that is calibrated
-            kept = Librarian(store, East(), Settings(threshold=threshold))
+            kept = Librarian(store, East(), replace(SERVER, threshold=threshold))
             assert kept.explain(question, COURSE_NOW, top_k=2)["why"]["door"] == PICKED
         assert "door" in kept.search(question, COURSE_NOW, top_k=2).index
 
@@ -662,7 +664,7 @@ def test_mem0_5742_the_librarian_finds_what_is_51st_by_meaning(tmp_path: Path) -
         ids, vectors = store.cards().index, store.vectors()
         dense = cosine_of_units(np.float32([1, 0]), vectors)
         assert "door" not in ids[rank_order(dense, ids, top_k=50)]
-        rules = Settings(threshold=None)
+        rules = replace(SERVER, threshold=None)
         found = Librarian(store, East(), rules).search("Back door code 4711?", COURSE_NOW)
         assert found.index[0] == "door"
         told = Librarian(store, East(), rules).explain("Back door code 4711?", COURSE_NOW)

@@ -23,9 +23,9 @@ from memlib import forgetting as fgt
 from memlib import four_part_relevance as rel
 from memlib import fusion as fus
 from memlib import importance as imp
-from memlib import librarian as lib
 from memlib import ranking as rnk
 from memlib import recency as rec
+from memlib import retrieval as ret
 from memlib.bm25 import BM25, regex, saturate
 from memlib.evaluation import paired_bootstrap
 from memlib.forgetting import (
@@ -229,8 +229,8 @@ RECORDED: Pairs = [
     ("B033", POLICY.hard),
     *zip(span("B", 34, 36), map(POLICY.soft_ttl_days.get, KINDS), strict=True),
     *zip(span("B", 37, 39), map(POLICY.hard_ttl_days.get, KINDS), strict=True),
-    ("B049", lib.CANDIDATES_DENSE),
-    ("B050", lib.CANDIDATES_WORDS),
+    ("B049", ret.CANDIDATES_DENSE),
+    ("B050", ret.CANDIDATES_WORDS),
     ("B051", rnk.THETA_KEEP),
 ]
 

@@ -55,7 +55,7 @@ def ground(
         frozenset(n for n in PARTS if all(t[n].min() == t[n].max() for t in both)),
         bool(cards["importance"].notna().any()),
         any(index.names),
-        bool(index.matches(question, query, Ranking()).names.any()),
+        bool(index.matches(question, query, Ranking(names=1.0)).names.any()),
         bool(cards["pinned"].any()),
         frozenset(cards["kind"]),
         (now - touched) / timedelta(days=1),

@@ -8,25 +8,24 @@ import pandas as pd
 
 from course.show.plots import COLORS, HATCHES, Picture, axes
 from memlib.checks import numbers
-from memlib.librarian import Settings
 from memlib.ranking import THETA_KEEP
+from memlib.retrieval import SERVER, Ranking
 from memlib.tables import decimals
 
 
 def contributions(
-    card: "Mapping[str, Any] | pd.Series[Any]", settings: Settings | None = None
+    card: "Mapping[str, Any] | pd.Series[Any]", ranking: Ranking = SERVER
 ) -> dict[str, float]:
     """What each part adds to a card's S, in the order in which the server names them.
 
     card      a row of `Librarian.explain`: dense, bm25_norm, tag_match, title_hit, recency,
               importance, usage, penalty
-    settings  as the librarian's; None is M1's
+    ranking   as the librarian's, of the fusion "server"
     returns   eight numbers that add up to S at pick time; the last, for copies, is 0 or less
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, sections 1, 2.
     """
-    rules = settings or Settings()
-    about, final = rules.relevance, rules.final
-    copies = final.w_duplicate if rules.diversity == "penalty" else 0.0
+    about, final = ranking.relevance_weights, ranking.final_weights
+    copies = ranking.copy_cost if ranking.diversity == "penalty" else 0.0
     return {
         "meaning": final.relevance * about.dense * max(0.0, card["dense"]),
         "words": final.relevance * about.bm25 * card["bm25_norm"],

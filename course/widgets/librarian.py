@@ -11,8 +11,8 @@ import pandas as pd
 
 from course.widgets import parts
 from memlib.checks import Floats
-from memlib.librarian import TOP_K, Librarian
-from memlib.ranking import DIVERSITY, THETA_KEEP, FinalWeights, final_score, pick_diverse
+from memlib.librarian import Librarian
+from memlib.ranking import DIVERSITY, INJECTED, THETA_KEEP, FinalWeights, final_score, pick_diverse
 
 PARTS = ("relevance", "recency", "importance", "usage")
 LABELS = dict(zip(PARTS, ("alpha", "beta", "gamma", "delta"), strict=True))
@@ -24,7 +24,7 @@ START: dict[str, dict[str, Any]] = {
 }
 START["B"] |= {"relevance": 0.7, "recency": 0.1, "importance": 0.1}
 ARROWS = "B's arrow is its move against A. "
-ROWS = 6  # shown of each list; the first TOP_K go into the prompt
+ROWS = 6  # shown of each list; the first INJECTED go into the prompt
 
 
 class Prepared(NamedTuple):
@@ -92,7 +92,7 @@ def _ranked(values: parts.Values, side: str, question: Prepared) -> _List:
 
 
 def _prompt(found: _List) -> list[int]:
-    return [row for row in found.rows[:TOP_K] if found.kept[row]]
+    return [row for row in found.rows[:INJECTED] if found.kept[row]]
 
 
 def _text(question: Prepared, row: int, width: int) -> str:
@@ -103,7 +103,7 @@ def _cell(found: _List, row: int, rank: int, question: Prepared) -> str:
     said = f"{found.score[row]:.3f} {_text(question, row, 56)}"
     if not found.kept[row]:
         return f"<s>{said}</s> below the threshold"
-    return f"<b>{said}</b>" if rank <= TOP_K else said
+    return f"<b>{said}</b>" if rank <= INJECTED else said
 
 
 def _dropped(side: str, found: _List, other: str, others: _List, question: Prepared) -> str:

@@ -13,11 +13,10 @@ import pandas as pd
 
 from course.data.maya import COURSE_NOW
 from course.data.recorded import choose
-from memlib.bm25 import unicode
 from memlib.embedders.protocol import Vectors
-from memlib.librarian import TOP_K, Librarian, Settings, features
-from memlib.ranking import pick_diverse, rank_order
-from memlib.similarity import cosine_of_units
+from memlib.librarian import Librarian
+from memlib.ranking import INJECTED, pick_diverse
+from memlib.retrieval import SERVER, candidates, features
 from memlib.store.sqlite import Store
 from tests.benchmarks.run import Row
 
@@ -57,33 +56,31 @@ def at_size(store: Store, n: int) -> list[Row]:
 
 def parts(store: Store, librarian: Librarian, repeat: int) -> dict[str, float]:
     """Median milliseconds of what `Librarian.search` does, in its order, and of the whole."""
-    rules, shelf = Settings(), librarian._shelf()
-    assert shelf.words is not None
+    index = librarian._current_index()
     query = librarian.embedder.embed([QUESTION], role="query")[0]
-    dense = cosine_of_units(query, shelf.vectors)
-    words = shelf.words.scores(unicode(QUESTION))
 
-    def candidates() -> Any:
-        near = rank_order(cosine_of_units(query, shelf.vectors), shelf.ids, rules.candidates_dense)
-        said = rank_order(shelf.words.scores(unicode(QUESTION)), shelf.ids, rules.candidates_words)
-        return np.union1d(near, said[words[said] > 0])
+    def looked_at() -> Any:
+        index._question = None  # as for a new question
+        found = index.matches(QUESTION, query, SERVER)
+        return found, candidates(found.dense, found.bm25, index.cards.index, SERVER)
 
-    rows = candidates()
+    found, rows = looked_at()
 
     def featured() -> pd.DataFrame:
-        cards = store.cards(ids=shelf.ids[rows].tolist())
-        return features(cards, dense[rows], words[rows], QUESTION, later, rules, shelf.tags)
+        cards = store.cards(ids=index.cards.index[rows].tolist())
+        signals = found.dense[rows], found.bm25[rows]
+        return features(cards, *signals, QUESTION, later, SERVER, index.tags)
 
     later = COURSE_NOW + timedelta(hours=1)
     table = featured()
-    units = shelf.vectors[rows].astype(np.float64)
-    found = table.index[:TOP_K].tolist()
+    units = index.vectors[rows].astype(np.float64)
+    score, first = table["relevance"].to_numpy(), table.index[:INJECTED].tolist()
     told = {
         "embed": median(lambda: librarian.embedder.embed([QUESTION], role="query"), repeat),
-        "candidates": median(candidates, repeat),
+        "candidates": median(looked_at, repeat),
         "features": median(featured, repeat),
-        "pick": median(lambda: pick_diverse(table["S"], units, table.index, TOP_K), repeat),
-        "touch": median(lambda: store.touch(found, later), repeat),
+        "pick": median(lambda: pick_diverse(score, units, table.index, INJECTED), repeat),
+        "touch": median(lambda: store.touch(first, later), repeat),
     }
     return told | {"whole": median(lambda: librarian.search(QUESTION, later), repeat)}
 

@@ -20,9 +20,10 @@ from course.data.recorded import choose
 from memlib import forgetting
 from memlib.forgetting import FIRST_TAU_DAYS, RetentionPolicy, days_until_due
 from memlib.four_part_relevance import RelevanceWeights
-from memlib.librarian import BELOW, LATER, PICKED, TOP_K, Librarian, Settings, features
-from memlib.ranking import FinalWeights
+from memlib.librarian import Librarian, Settings
+from memlib.ranking import INJECTED, FinalWeights
 from memlib.recency import age_hours
+from memlib.retrieval import BELOW, LATER, PICKED, SERVER, features
 from memlib.store.sqlite import Store, StoreError
 from tests.oracles import forgetting as slow_forgetting
 from tests.oracles import librarian as oracle
@@ -93,7 +94,7 @@ def slow_search(question: str) -> tuple[dict[str, dict[str, float]], dict[str, A
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_candidates_parts_and_picks_are_those_of_the_slow_way(maya: Store, question: str) -> None:
     wanted, vectors = slow_search(question)
-    librarian = Librarian(maya, RECORDED, Settings(threshold=None))
+    librarian = Librarian(maya, RECORDED, replace(SERVER, threshold=None))
     told = librarian.explain(question, NOW, top_k=6)
     assert set(told.index) == set(wanted) and 50 <= len(told) <= 100
     base = told.assign(S=told["S"] + 0.15 * told["penalty"])
@@ -109,7 +110,7 @@ def test_candidates_parts_and_picks_are_those_of_the_slow_way(maya: Store, quest
 
 @pytest.mark.parametrize("diversity", ["penalty", "mmr", "none"])
 def test_s_is_the_weighted_sum_of_the_parts_that_are_returned(maya: Store, diversity: str) -> None:
-    found = Librarian(maya, RECORDED, Settings(diversity=diversity, threshold=None)).search(
+    found = Librarian(maya, RECORDED, replace(SERVER, diversity=diversity, threshold=None)).search(
         VET, NOW, top_k=8
     )
     about = 0.6 * found["dense"].clip(0) + 0.3 * found["bm25_norm"]
@@ -126,7 +127,7 @@ def test_mmr_works_on_s_without_the_penalty_and_lambda_1_is_the_order_by_s(maya:
     s = {name: row["S"] for name, row in wanted.items()}
 
     def found(**how: Any) -> list[str]:
-        rules = Settings(threshold=None, **how)
+        rules = replace(SERVER, threshold=None, **how)
         return Librarian(maya, RECORDED, rules).explain(VET, NOW, top_k=8).index[:8].tolist()
 
     by_hand = {
@@ -150,12 +151,12 @@ def test_candidates_are_fifty_by_meaning_and_fifty_by_words(toys: Store) -> None
     assert sorted(librarian.explain("Kettle?", NOW).index) == rows[:50] + rows[60:110]
     nothing = librarian.explain("Bicycle?", NOW)
     assert sorted(nothing.index) == rows[:50] and (nothing["bm25_norm"] == 0).all()
-    few = Librarian(toys, Toy(), Settings(candidates_dense=3, candidates_words=2))
+    few = Librarian(toys, Toy(), replace(SERVER, candidates_dense=3, candidates_words=2))
     assert sorted(few.explain("Kettle?", NOW).index) == [*rows[:3], *rows[60:62]]
 
 
 def test_a_card_that_only_its_words_find_is_among_the_candidates(maya: Store) -> None:
-    librarian = Librarian(maya, RECORDED, Settings(candidates_dense=1))
+    librarian = Librarian(maya, RECORDED, replace(SERVER, candidates_dense=1))
     told = librarian.explain(VET, NOW)
     assert (told["bm25_norm"] > 0).sum() >= len(told) - 1 > 1
 
@@ -163,7 +164,7 @@ def test_a_card_that_only_its_words_find_is_among_the_candidates(maya: Store) ->
 def test_usage_is_measured_among_the_candidates_alone(toys: Store) -> None:
     for id, vector, views in (("a", (1, 0), 0), ("b", (0.8, 0.6), 3), ("far", (-1, 0), 99)):
         put(toys, id, vector, views=views)
-    told = Librarian(toys, Toy(), Settings(candidates_dense=2)).explain("Who?", NOW)
+    told = Librarian(toys, Toy(), replace(SERVER, candidates_dense=2)).explain("Who?", NOW)
     assert told["usage"].to_dict() == {"a": 0, "b": pytest.approx(1, abs=1e-6)}
     wide = Librarian(toys, Toy()).explain("Who?", NOW)
     assert wide["usage"]["b"] == pytest.approx(np.log(4) / np.log(100), abs=1e-6)
@@ -172,7 +173,7 @@ def test_usage_is_measured_among_the_candidates_alone(toys: Store) -> None:
 def test_a_question_s_tags_are_sought_in_the_whole_store(toys: Store) -> None:
     put(toys, "a", tags=("vet",))
     put(toys, "far", (-1, 0), tags=("garden",))
-    rules = Settings(candidates_dense=1)
+    rules = replace(SERVER, candidates_dense=1)
     told = Librarian(toys, Toy(), rules).explain("Is the vet in the garden?", NOW)
     assert told["tag_match"].to_dict() == {"a": 0.5}
     alone = features(toys.cards(ids=["a"]), [1.0], [0.0], "Is the vet in the garden?", NOW)
@@ -191,7 +192,7 @@ def test_a_pinned_card_stays_fresh(toys: Store) -> None:
 def test_vectors_of_any_length_are_compared_by_direction(toys: Store) -> None:
     put(toys, "long", (3, 4))
     put(toys, "short", (0.03, 0.04))
-    librarian = Librarian(toys, Toy(), Settings(threshold=None))
+    librarian = Librarian(toys, Toy(), replace(SERVER, threshold=None))
     assert librarian.explain("Who?", NOW)["dense"].tolist() == pytest.approx([0.6, 0.6])
     assert librarian.explain("Who?", NOW)["penalty"].tolist() == pytest.approx([0, 1])
     assert sorted(librarian.forget_scores(NOW)["dup_ratio"]) == pytest.approx([0, 1])
@@ -199,13 +200,15 @@ def test_vectors_of_any_length_are_compared_by_direction(toys: Store) -> None:
 
 def test_every_weight_can_be_changed(toys: Store) -> None:
     put(toys, "a", (0.6, 0.8), created_at=NOW - DAY, importance=10, title="Who")
-    rules = Settings(
-        relevance=RelevanceWeights(1, 0, 0, 0.25),
-        final=FinalWeights(0.25, 0.5, 0, 0),
-        half_life_days={"working": 1, "episodic": 1, "semantic": 1},
-        forget=forgetting.ForgetWeights(0, 0, 0, -2),
+    days = {"working": 1, "episodic": 1, "semantic": 1}
+    ranking = replace(
+        SERVER,
+        relevance_weights=RelevanceWeights(1, 0, 0, 0.25),
+        final_weights=FinalWeights(0.25, 0.5, 0, 0),
+        half_life_days=days,
     )
-    librarian = Librarian(toys, Toy(), rules)
+    rules = Settings(half_life_days=days, forget=forgetting.ForgetWeights(0, 0, 0, -2))
+    librarian = Librarian(toys, Toy(), ranking, rules)
     assert librarian.explain("Who?", NOW)["S"].tolist() == pytest.approx([0.25 * 0.85 + 0.5 * 0.5])
     assert librarian.forget_scores(NOW)["score"].tolist() == pytest.approx([2])
 
@@ -214,10 +217,12 @@ def test_every_weight_can_be_changed(toys: Store) -> None:
 
 
 def test_the_threshold_comes_last_and_says_what_it_dropped(maya: Store) -> None:
-    everything = Librarian(maya, RECORDED, Settings(threshold=None)).explain(VET, NOW, top_k=4)
+    everything = Librarian(maya, RECORDED, replace(SERVER, threshold=None)).explain(
+        VET, NOW, top_k=4
+    )
     assert everything["why"].tolist() == [PICKED] * 4 + [LATER] * (len(everything) - 4)
     at = everything["S"].iloc[1]
-    librarian = Librarian(maya, RECORDED, Settings(threshold=at))  # what equals it is kept
+    librarian = Librarian(maya, RECORDED, replace(SERVER, threshold=at))  # what equals it is kept
     told = librarian.explain(VET, NOW, top_k=4)
     assert told["why"].tolist()[:4] == [PICKED, PICKED, BELOW, BELOW]
     pd.testing.assert_frame_equal(told.drop(columns="why"), everything.drop(columns="why"))
@@ -229,10 +234,11 @@ def test_the_threshold_comes_last_and_says_what_it_dropped(maya: Store) -> None:
 
 def test_none_and_fewer_than_asked_for_are_right_answers(maya: Store, toys: Store) -> None:
     before = state(maya)
-    librarian = Librarian(maya, RECORDED, Settings(threshold=0.99))
+    librarian = Librarian(maya, RECORDED, replace(SERVER, threshold=0.99))
     none = librarian.search(VET, NOW)
     assert none.empty and list(none.columns) == ["text", *PARTS, "penalty"]
-    assert set(librarian.explain(VET, NOW)["why"]) == {BELOW, LATER}
+    whys = {str(why).partition(" like ")[0] for why in librarian.explain(VET, NOW)["why"]}
+    assert whys == {BELOW, LATER, "too much"}
     assert_unchanged(maya, before)
     put(toys, "only")
     assert Librarian(toys, Toy()).search("Who?", NOW, top_k=9).index.tolist() == ["only"]
@@ -264,10 +270,10 @@ def test_score_first_then_only_the_returned_cards_clocks_restart(maya: Store) ->
     librarian, before = Librarian(maya, RECORDED), maya.cards()
     told = librarian.explain(PUBLISHED_QUESTION, NOW)
     found = librarian.search(PUBLISHED_QUESTION, NOW)
-    pd.testing.assert_frame_equal(found, told.iloc[:TOP_K].drop(columns="why"))  # no clock in it
+    pd.testing.assert_frame_equal(found, told.iloc[:INJECTED].drop(columns="why"))  # no clock in it
     after = maya.cards()
     assert (after.loc[found.index, "last_accessed_at"] == NOW).all()
-    assert (after["views"] - before["views"]).loc[found.index].tolist() == [1] * TOP_K
+    assert (after["views"] - before["views"]).loc[found.index].tolist() == [1] * INJECTED
     rest = before.index.difference(found.index)
     pd.testing.assert_frame_equal(after.loc[rest], before.loc[rest])
     same = after.columns.difference(["views", "last_accessed_at"])
@@ -550,18 +556,26 @@ BAD: dict[str, tuple[Callable[[Librarian], object], str]] = {
         "^query has len",
     ),
     "diversity": (
-        lambda lib: Librarian(lib.store, Toy(), Settings(diversity="some")).search("Who?", NOW),
-        "^diversity is 'some': must be one of penalty, mmr, none",
+        lambda lib: Librarian(lib.store, Toy(), replace(SERVER, diversity="some")).search(
+            "Who?", NOW
+        ),
+        r"^ranking\.diversity is 'some': must be one of penalty, mmr, none",
     ),
     "lambda": (
-        lambda lib: Librarian(lib.store, Toy(), Settings(mmr_lambda=2)).search("Who?", NOW),
-        "^mmr_lambda is 2.0: must be at most 1",
+        lambda lib: Librarian(lib.store, Toy(), replace(SERVER, mmr_lambda=2)).search("Who?", NOW),
+        r"^ranking\.mmr_lambda is 2.0: must be at most 1",
     ),
     "candidates": (
-        lambda lib: Librarian(lib.store, Toy(), Settings(candidates_words=0)).search("Who?", NOW),
+        lambda lib: Librarian(lib.store, Toy(), replace(SERVER, candidates_words=0)).search(
+            "Who?", NOW
+        ),
         "must be a whole number, 1 or more",
     ),
-    "threshold": (lambda lib: Settings(threshold=np.nan), "^settings.threshold is nan"),
+    "no ranking": (
+        lambda lib: Librarian(lib.store, Toy(), Settings()),  # type: ignore[arg-type]
+        r"^ranking is Settings\(.*must be a Ranking",
+    ),
+    "threshold": (lambda lib: replace(SERVER, threshold=np.nan), "^ranking.threshold is nan"),
     "half-lives": (
         lambda lib: Settings(half_life_days={"working": 2, "semantic": 180}),
         "^settings.half_life_days has no 'episodic'",
@@ -688,7 +702,7 @@ def test_a_hard_deletion_is_listed_first_and_done_when_confirmed(toys: Store) ->
     for id in ("a", "b"):
         put(toys, id, kind="working")
     rules = Settings(policy=RetentionPolicy(hard=0.65))
-    librarian, before, later = Librarian(toys, Toy(), rules), state(toys), NOW + 8 * DAY
+    librarian, before, later = Librarian(toys, Toy(), settings=rules), state(toys), NOW + 8 * DAY
     listed = librarian.sweep(later)
     assert listed[["text", "decision", "done"]].to_dict("index") == {
         "b": {"text": "Words of b.", "decision": "hard", "done": False}
@@ -705,7 +719,7 @@ def test_a_pinned_card_is_never_swept_whatever_the_policy(toys: Store) -> None:
     risk = forgetting.ForgetWeights(pinned=-9)
     for id in ("a", "b", "c"):
         put(toys, id, kind="working", pinned=id != "c")
-    librarian = Librarian(toys, Toy(), Settings(policy=policy, forget=risk))
+    librarian = Librarian(toys, Toy(), settings=Settings(policy=policy, forget=risk))
     assert librarian.sweep(NOW + 900 * DAY, confirm=True).index.tolist() == ["c"]
     assert toys.cards(forgotten=True).index.tolist() == ["a", "b"]
 
@@ -786,7 +800,7 @@ def test_intervals_are_those_of_the_preset(toys: Store) -> None:
 def test_the_weights_of_a_review_can_be_changed(toys: Store) -> None:
     put(toys, "a")
     weights = forgetting.ReviewWeights(importance=0, helpful=1)
-    librarian = Librarian(toys, Toy(), replace(Settings(), review=weights))
+    librarian = Librarian(toys, Toy(), settings=Settings(review=weights))
     assert librarian.reviewed("a", True, NOW) == pytest.approx(2 * FIRST_TAU_DAYS)
 
 
@@ -814,7 +828,9 @@ def test_a_sweep_judges_use_once_and_never_cascades(toys: Store) -> None:
 def test_a_card_that_changed_while_a_sweep_ran_is_kept(toys: Store, tmp_path: Path) -> None:
     never = dict.fromkeys(("working", "episodic", "semantic"), 0.0)
     put(toys, "a", created_at=NOW - 900 * DAY, kind="working")
-    librarian = Librarian(toys, Toy(), Settings(policy=RetentionPolicy(0.1, 0.2, never, never)))
+    librarian = Librarian(
+        toys, Toy(), settings=Settings(policy=RetentionPolicy(0.1, 0.2, never, never))
+    )
     judged = librarian.forget_scores(NOW)
     with Store(tmp_path / "toys.db") as other:
         late = lambda now: [judged, other.cite("a")][0]  # noqa: E731
@@ -826,7 +842,7 @@ def test_a_card_that_changed_while_a_sweep_ran_is_kept(toys: Store, tmp_path: Pa
 def test_vectors_of_extreme_length_are_compared_by_direction(toys: Store) -> None:
     put(toys, "huge", (3e20, 4e20))
     put(toys, "tiny", (3e-23, 4e-23))
-    told = Librarian(toys, Toy(), Settings(threshold=None)).explain("Who?", NOW)
+    told = Librarian(toys, Toy(), replace(SERVER, threshold=None)).explain("Who?", NOW)
     assert told["dense"].tolist() == pytest.approx([0.6, 0.6])
 
 

@@ -9,7 +9,7 @@ from grader.tasks import Task, Wrong
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.recency": (),
     "memlib.forgetting": ("recall_probability", "days_until_due"),
-    "memlib.librarian": ("features",),
+    "memlib.retrieval": ("features",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "recency_after": (
@@ -19,9 +19,9 @@ ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call
     ),
     "half_life_hours": ("memlib.recency:half_life_days", "memlib.forgetting:days_until_due"),
     "age_from_recency": ("memlib.forgetting:days_until_due",),
-    "recency_by_kind": ("memlib.recency:recency_by_half_life", "memlib.librarian:features"),
+    "recency_by_kind": ("memlib.recency:recency_by_half_life", "memlib.retrieval:features"),
     "clock_after": (),
-    "age_hours": ("memlib.recency:age_hours", "memlib.librarian:features"),
+    "age_hours": ("memlib.recency:age_hours", "memlib.retrieval:features"),
 }
 
 

@@ -9,12 +9,15 @@ from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.importance": (),
-    "memlib.librarian": ("features", "weight_of"),
+    "memlib.retrieval": ("features", "server_importance"),
     "memlib.extraction.reply": (),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
-    "importance_from_rating": ("memlib.importance:from_rating", "memlib.librarian:weight_of"),
-    "system_importance": ("memlib.importance:importance", "memlib.librarian:weight_of"),
+    "importance_from_rating": (
+        "memlib.importance:from_rating",
+        "memlib.retrieval:server_importance",
+    ),
+    "system_importance": ("memlib.importance:importance", "memlib.retrieval:server_importance"),
     "apply_policy": ("memlib.importance:importance",),
     "reply_problem": ("memlib.extraction.reply:parse_reply",),
     "rating_needed": (),

@@ -9,14 +9,14 @@ from grader.tasks import Task, Wrong
 
 WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out; (): all of it
     "memlib.bm25": (),
-    "memlib.librarian": ("features",),
+    "memlib.retrieval": ("features",),
     "course.measure.experiment": ("measure_signals",),
     "rank_bm25": (),
     "bm25s": (),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "idf": ("memlib.bm25:BM25.__init__", "rank_bm25:BM25Okapi"),
-    "saturate": ("memlib.bm25:saturate", "memlib.librarian:features"),
+    "saturate": ("memlib.bm25:saturate", "memlib.retrieval:features"),
     "term_score": ("memlib.bm25:BM25.scores", "rank_bm25:BM25Okapi", "bm25s:BM25"),
     "tokenize": ("memlib.bm25:regex", "bm25s:tokenize"),
     "bm25_scores": (

@@ -10,26 +10,33 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
     "memlib.four_part_relevance": ("relevance", "title_hit", "_title"),
     "memlib.bm25": ("saturate",),
     "memlib.ranking": ("final_score", "pick_diverse"),
-    "memlib.librarian": ("features", "Librarian.explain", "Librarian.search"),
+    "memlib.librarian": ("Librarian.explain", "Librarian.search"),
+    "memlib.retrieval": ("features", "rank", "Index.rank", "Index.explain"),
     "course.show.waterfall": ("contributions",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
     "title_hit": (
         "memlib.four_part_relevance:title_hit",
         "memlib.four_part_relevance:_title",
-        "memlib.librarian:features",
+        "memlib.retrieval:features",
     ),
     "relevance": (
         "memlib.four_part_relevance:relevance",
-        "memlib.librarian:features",
+        "memlib.retrieval:features",
         "memlib.bm25:saturate",
     ),
     "final_score": (
         "memlib.ranking:final_score",
-        "memlib.librarian:features",
+        "memlib.retrieval:features",
         "course.show.waterfall:contributions",
     ),
-    "pick": ("memlib.ranking:pick_diverse", "memlib.librarian:Librarian.explain"),
+    "pick": (
+        "memlib.ranking:pick_diverse",
+        "memlib.librarian:Librarian.explain",
+        "memlib.retrieval:rank",
+        "memlib.retrieval:Index.rank",
+        "memlib.retrieval:Index.explain",
+    ),
     "reasons": ("memlib.librarian:Librarian.explain", "memlib.librarian:Librarian.search"),
 }
 

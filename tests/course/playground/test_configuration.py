@@ -125,7 +125,8 @@ def test_a_file_of_the_first_edition_still_opens() -> None:
     told = from_json(
         f"""{{"format": "memlib finding", "version": 1, "cards": "Maya's cards",
      "fingerprint": "0123456789ab", "embedder": "all-MiniLM-L6-v2-int8",
-     "now": "2025-06-11T18:00:00+00:00", "question": "Who?", "shown": 8, "a": {side}, "b": {side}}}"""
+     "now": "2025-06-11T18:00:00+00:00", "question": "Who?", "shown": 8,
+     "a": {side}, "b": {side}}}"""
     )
     lives = {"working": 1.0, "episodic": 15.0, "semantic": 90.0}
     wanted = Ranking(1.0, 0.5, 1.0, 0.0, 0.4, decay="by kind", half_life_days=lives)

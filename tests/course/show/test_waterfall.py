@@ -1,12 +1,13 @@
 """The waterfall: what each part adds, what is plotted, and the sentence below."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from course.show.waterfall import contributions, waterfall
-from memlib.librarian import Settings
 from memlib.ranking import FinalWeights
+from memlib.retrieval import SERVER
 from tests.notebooks.pictures import alike
 
 CARD = {
@@ -29,14 +30,14 @@ def test_the_parts_are_weighted_twice_and_add_up_to_s():
     assert sum(told.values()) == pytest.approx(0.5075)
 
 
-def test_weights_are_those_of_the_settings():
-    doubled = Settings(final=FinalWeights(1.0, 0.4, 0.4, 0.2, 0.3))
+def test_weights_are_those_of_the_ranking():
+    doubled = replace(SERVER, final_weights=FinalWeights(1.0, 0.4, 0.4, 0.2, 0.3))
     assert list(contributions(CARD, doubled).values()) == pytest.approx([2 * x for x in M1])
 
 
 @pytest.mark.parametrize("diversity", ["mmr", "none"])
 def test_only_the_penalty_takes_copies_off_s(diversity):
-    assert contributions(CARD, Settings(diversity=diversity))["copies"] == 0.0
+    assert contributions(CARD, replace(SERVER, diversity=diversity))["copies"] == 0.0
 
 
 def test_a_meaning_below_zero_adds_nothing():
