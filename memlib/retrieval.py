@@ -474,8 +474,10 @@ class Index:
             self._question, self._found = key, {(): dense}
         named: tuple[object, ...] = ("names",) if ranking.names else ("no names",)
         if named not in self._found:
-            asked = names_in(question, self._known) if ranking.names else ()
-            self._found[named] = entity_boost(asked, self.names)
+            boost = np.zeros(len(self.cards))
+            if ranking.names:
+                boost = entity_boost(names_in(question, self._known), self.names)
+            self._found[named] = boost
         form = (ranking.tokenizer, ranking.variant, ranking.k1, ranking.b)
         if form not in self._found:
             self._found[form] = self._by_words(question, form)

@@ -140,6 +140,7 @@ FORMULAS = (
     Break("retrieval", "Index.rank", "now, top_k", "now, 1"),
     Break("retrieval", "Index.explain", 'S=$ranked["at"]', 'S=$ranked["S"]'),
     Break("retrieval", "Index.matches", "if self._question != $key", "if not self._found"),
+    Break("retrieval", "_Signals.of", "self.names[rows]", "self.names[rows] * 0"),
     Break("retrieval", "Ranking.weights", "for $name in PARTS", "for $name in PARTS[1:]"),
     Break("retrieval", "Ranking.copy_cost", "1 - self.mmr_lambda", "self.mmr_lambda"),
     Break("leaderboard", "fixed", "weights", "{}"),

@@ -32,7 +32,7 @@ ELSEWHERE = (  # tests of more than one module, or of none
     *("oracles", "notebooks", "exercises", "browser", "benchmarks", "site"),
     *("test_architecture.py", "test_tests.py", "test_hazards.py", "test_published_figures.py"),
     *("test_install.py", "test_anti_vacuity.py", "test_conftest.py", "test_stages.py"),
-    "test_processors.py",
+    *("test_processors.py", "test_one_ranking.py"),
     *("course/widgets/test_drive.py", "grader/test_hostile.py", "grader/test_class.py"),
 )
 TESTED_BY = {  # modules whose test has another one's name
