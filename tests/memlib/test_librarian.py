@@ -409,7 +409,7 @@ def test_a_search_skips_what_another_program_takes_away(tmp_path: Path) -> None:
         put(store, "kept", (1, 0.1), text="A kettle.")
         for n in range(40):
             put(store, f"c{n}", text="A kettle.")
-        librarian = Librarian(store, Toy(), Settings(threshold=None))
+        librarian = Librarian(store, Toy(), replace(SERVER, threshold=None))
         with another_program(tmp_path / "cards.db", COME_AND_GO):
             for _ in range(10):
                 assert len(librarian.search("Kettle?", NOW, top_k=40)) >= 35
@@ -472,7 +472,7 @@ def test_a_card_that_goes_before_its_clock_restarts_is_left_out(tmp_path: Path, 
             "forget": lambda: other.soft_forget("b", NOW),
             "purge": lambda: other.purge(["b"], confirm=True),
         }
-        librarian = Librarian(store, Toy(), Settings(threshold=None))
+        librarian = Librarian(store, Toy(), replace(SERVER, threshold=None))
         store.at, store.meddle = "touch", gone[way]
         assert sorted(librarian.search("Who?", NOW).index) == ["a", "c"]
         assert store.cards()["views"].to_dict() == {"a": 1, "c": 1}

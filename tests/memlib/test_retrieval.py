@@ -461,7 +461,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         r"^ranking\.half_life_days\['working'\] is -2: must be above 0",
     ),
     "importance": ({"importance_as": "votes"}, r"^ranking\.importance_as is 'votes'"),
-    "tokenizer": ({"tokenizer": "words"}, r"^ranking\.tokenizer is 'words': must be one of naive"),
+    "tokenizer": ({"tokenizer": "bytes"}, r"^ranking\.tokenizer is 'bytes': must be one of naive"),
     "variant": ({"variant": "plus"}, r"^ranking\.variant is 'plus': must be one of okapi, lucene"),
     "k1": ({"k1": -1}, r"^ranking\.k1 is -1\.0: must be at least 0"),
     "b": ({"b": 1.5}, r"^ranking\.b is 1\.5: must be at most 1"),
