@@ -94,7 +94,8 @@ def embed_named(
 ) -> Vectors:
     """Return the texts' vectors, (n, dim); TooLong calls a text by its name, not by its row.
 
-    >>> embed_named(choose("recorded"), ["card 'poppy'"], ["Poppy"]).shape
+    >>> from memlib.embedders.choose import choose
+    >>> embed_named(choose("bundled"), ["card 'poppy'"], ["Poppy"]).shape
     (1, 384)
     """
     try:
