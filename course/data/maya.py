@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from course.data.files import data_path
-from memlib.cards import load_cards, load_questions
+from memlib.cards import load_cards, load_questions, read_rows
 from memlib.extraction.reply import CATEGORIES, ENTITY_TYPES
 
 COURSE_NOW = datetime(2025, 6, 11, 18, 0, tzinfo=UTC)  # a week before Sam's birthday
@@ -50,3 +50,20 @@ def load_exam(path: Path | None = None) -> pd.DataFrame:
     ('birthday', 'vinyl')
     """
     return load_questions(path or data_path("exam.csv"))
+
+
+def load_practice() -> tuple[pd.DataFrame, list[str]]:
+    """Questions to choose a ranking on, as Maya would ask them; the exam stays for judging.
+
+    returns  75 questions as `memlib.cards.load_questions` gives them, with a `kind` each
+             (paraphrase, changed, safety, several, direct); and five that no card answers
+
+    >>> questions, unanswered = load_practice()
+    >>> len(questions), unanswered[0]
+    (75, "What is Karim's phone number?")
+    """
+    rows = read_rows(data_path("practice.csv"))
+    answered = rows["wanted"] != ""
+    questions = rows[answered].set_index("id")
+    questions["wanted"] = [tuple(wanted.split(";")) for wanted in questions["wanted"]]
+    return questions, rows.loc[~answered, "question"].tolist()

