@@ -442,7 +442,8 @@ class Index:
         current  ids -> the cards with these ids as they are at this moment, None -> all of them;
                  left out: as they were given. Texts, tags, titles and names stay as they were.
         """
-        return self._rank(question, query, ranking, now, top_k, current)[0]
+        rows, cards, adds, score = self._scored(question, query, ranking, now, current)
+        return _picked(cards, self.vectors[rows], adds, score, ranking, top_k)
 
     def explain(
         self,
@@ -457,8 +458,10 @@ class Index:
 
         returns  the columns of `features`, then S at pick time, penalty and why
         """
-        ranked, shown = self._rank(question, query, ranking, now, top_k, current)
-        table = shown.loc[ranked.index]
+        rows, cards, adds, score = self._scored(question, query, ranking, now, current)
+        ranked = _picked(cards, self.vectors[rows], adds, score, ranking, top_k)
+        near = self.matches(question, query, ranking).of(rows)
+        table = self._shown(cards, near, question, now, ranking).loc[ranked.index]
         return table.assign(S=ranked["at"], penalty=ranked["penalty"], why=ranked["why"])
 
     def matches(self, question: str, query: Vectors, ranking: Ranking) -> _Signals:
@@ -494,43 +497,97 @@ class Index:
         terms = cut(question)
         return self._words[form].scores(terms), self._words[form].matched(terms)
 
-    def _rank(
+    def served(
+        self, question: str, query: Vectors, ranking: Ranking, now: datetime, top_k: int = INJECTED
+    ) -> Floats:
+        """Of all cards, what those that are served score; what evaluation measures.
+
+        returns  shape (n,): S where the order is that of S; under a diversity 0, -1, -2 … in the
+                 order of picking; −inf for a card that is no candidate, is below the threshold or,
+                 under a diversity, is not among the first top_k
+        """
+        rows, cards, _, score = self._scored(question, query, ranking, now, None)
+        low = -np.inf if ranking.threshold is None else ranking.threshold
+        values = np.full(len(self.cards), -np.inf)
+        if ranking.diversity == "none":
+            values[rows] = np.where(score >= low, score, -np.inf)
+            return values
+        how = ranking.diversity, ranking.copy_cost, ranking.mmr_lambda
+        picked = pick_diverse(
+            score, self.vectors[rows].astype(np.float64), cards.index, top_k, *how
+        )
+        places = -np.arange(len(picked.rows), dtype=np.float64)
+        values[rows[picked.rows]] = np.where(np.array(picked.score) >= low, places, -np.inf)
+        return values
+
+    def _scored(
         self,
         question: str,
         query: Vectors,
         ranking: Ranking,
         now: datetime,
-        top_k: int,
         current: Current | None,
-    ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The answers of `rank` and, in the order of the cards, of `features`."""
+    ) -> tuple[NDArray[np.intp], pd.DataFrame, dict[str, Floats], Floats]:
+        """Rows of the candidates, their cards as they are now, what each part adds, and S."""
         found, ids = self.matches(question, query, ranking), self.cards.index
         rows = candidates(found.dense, found.bm25, ids, ranking)
-        scaled = ranking.fusion == "weighted sum" and NORMALIZERS[ranking.normalizer] is not None
-        whole = self.cards
-        if current is None or (scaled and any(ranking.weights[name] for name in CLOCKED)):
-            whole = whole if current is None else current(None).loc[ids]
+        scale = NORMALIZERS[ranking.normalizer] if ranking.fusion == "weighted sum" else None
+        whole, bounded = self.cards, scale and any(ranking.weights[name] for name in CLOCKED)
+        if current is None:
+            cards = whole.iloc[rows]
+        elif bounded:
+            whole = current(None).loc[ids]
             cards = whole.iloc[rows]
         else:
             cards = current(ids[rows].tolist())
-        near = found.of(rows)
-        names = near.names if ranking.names else None
-        shown = features(cards, near.dense, near.bm25, question, now, ranking, self.tags, names)
-        if scaled:
-            hours = self._hours(whole, now) if ranking.recency else np.zeros(len(ids))
-            tags = question_tags(question, self.tags)
-            all_of_them = _scaled(whole, found, hours, question, tags, ranking)
-            adds = {name: values[rows] for name, values in all_of_them.items()}
-        else:
-            adds = _adds(shown, near, ranking)
-        score = sum(adds.values(), start=np.zeros(len(rows)))
-        if ranking.fusion == "server":
+        if scale is not None:  # with the bounds of all cards
+            parts = self._parts(whole, found, question, now, ranking, usage_raw)
+            adds = {
+                name: weighted_sum({name: part()}, {name: ranking.weights[name]}, scale)[rows]
+                for name, part in parts.items()
+                if ranking.weights[name]
+            }
+        elif ranking.fusion == "server":
+            shown = self._shown(cards, found.of(rows), question, now, ranking)
             four = {name: shown[name] for name in ("relevance", "recency", "importance", "usage")}
             score = final_score(**four, weights=ranking.final_weights)
-        return _picked(cards, self.vectors[rows], adds, score, ranking, top_k), shown
+            return rows, cards, _of_server(shown, ranking), score
+        else:
+            parts = self._parts(cards, found.of(rows), question, now, ranking, usage)
+            adds = _unscaled(parts, found.matched[rows], ranking)
+        none = np.zeros(len(rows))
+        adds = {name: adds.get(name, none) for name in PARTS}
+        return rows, cards, adds, sum(adds.values(), start=none)
+
+    def _parts(
+        self,
+        cards: pd.DataFrame,
+        found: "_Signals",
+        question: str,
+        now: datetime,
+        ranking: Ranking,
+        use: Callable[..., Floats],
+    ) -> dict[str, Callable[[], Floats]]:
+        """How each part of a sum or of RRF is worked out for these cards, once it is asked for."""
+        return {
+            "relevance": lambda: found.dense,
+            "recency": lambda: _freshness(cards, self._hours(cards, now), ranking),
+            "importance": lambda: _weight(cards, ranking),
+            "names": lambda: found.names,
+            "bm25": lambda: found.bm25,
+            "usage": lambda: use(cards["views"], cards["cites"], cards["edits"]),
+            "tags": lambda: tag_match(question_tags(question, self.tags), cards["tags"].tolist()),
+            "title": lambda: title_hit(question, cards["title"].tolist()),
+        }
+
+    def _shown(
+        self, cards: pd.DataFrame, near: "_Signals", question: str, now: datetime, ranking: Ranking
+    ) -> pd.DataFrame:
+        names = near.names if ranking.names else None
+        return features(cards, near.dense, near.bm25, question, now, ranking, self.tags, names)
 
     def _hours(self, cards: pd.DataFrame, now: datetime) -> Floats:
-        """Ages of all cards; of those that were given they are worked out once a `now`."""
+        """Ages of these cards; of those that were given they are worked out once a `now`."""
         if cards is not self.cards:
             return age_hours(cards["created_at"], cards["last_accessed_at"], now)
         if self._ages is None or self._ages[0] != now:
@@ -538,60 +595,38 @@ class Index:
         return self._ages[1]
 
 
-def _scaled(
-    cards: pd.DataFrame,
-    found: _Signals,
-    hours: Floats,
-    question: str,
-    tags: Collection[str],
-    ranking: Ranking,
+def _unscaled(
+    parts: Mapping[str, Callable[[], Floats]], matched: NDArray[np.bool_], ranking: Ranking
 ) -> dict[str, Floats]:
-    """What each part adds to every card given, with the bounds of all of them."""
-    raw: dict[str, Callable[[], Floats]] = {
-        "relevance": lambda: found.dense,
-        "names": lambda: found.names,
-        "bm25": lambda: found.bm25,
-        "recency": lambda: _freshness(cards, hours, ranking),
-        "importance": lambda: _weight(cards, ranking),
-        "usage": lambda: usage_raw(cards["views"], cards["cites"], cards["edits"]),
-        "tags": lambda: tag_match(tags, cards["tags"].tolist()),
-        "title": lambda: title_hit(question, cards["title"].tolist()),
-    }
-    scale, none = NORMALIZERS[ranking.normalizer], np.zeros(len(cards))
-    return {
-        name: weighted_sum({name: raw[name]()}, {name: weight}, scale) if weight else none
-        for name, weight in ranking.weights.items()
-    }
-
-
-def _adds(shown: pd.DataFrame, found: _Signals, ranking: Ranking) -> dict[str, Floats]:
-    """What each part adds to a candidate's S where no bounds are asked for."""
-    table = shown.assign(names=found.names)
-    values = {name: table[COLUMN.get(name, name)].to_numpy() for name in PARTS}
-    weights = ranking.weights
+    """What each part with a weight adds to a candidate's S where no bounds are asked for."""
+    values = {name: part() for name, part in parts.items() if ranking.weights[name]}
     if ranking.fusion == "RRF":
-        values["bm25"] = found.bm25
-        lists = {name: values[name] > 0 for name in MATCHING} | {"bm25": found.matched}
-        none = np.zeros(len(shown))
+        lists = {name: values[name] > 0 for name in MATCHING if name in values} | {"bm25": matched}
         return {
-            name: reciprocal_rank_fusion([values[name]], [lists.get(name)], ranking.rrf_k)
-            if weights[name]
-            else none
-            for name in PARTS
+            name: reciprocal_rank_fusion([x], [lists.get(name)], ranking.rrf_k)
+            for name, x in values.items()
         }
-    if ranking.fusion == "server":
-        about, final = ranking.relevance_weights, ranking.final_weights
-        values["relevance"] = values["relevance"].clip(0)
-        weights = dict.fromkeys(PARTS, 0.0) | {
-            "relevance": final.relevance * about.dense,
-            "bm25": final.relevance * about.bm25,
-            "tags": final.relevance * about.tags,
-            "title": final.relevance * about.title,
-            "recency": final.recency,
-            "importance": final.importance,
-            "usage": final.usage,
-        }
-    return {name: weights[name] * values[name] for name in PARTS}
+    if "bm25" in values:
+        values["bm25"] = saturate(values["bm25"].clip(0), ranking.k_norm)
+    return {name: ranking.weights[name] * x for name, x in values.items()}
+
+
+def _of_server(shown: pd.DataFrame, ranking: Ranking) -> dict[str, Floats]:
+    """What each part adds to a candidate's S of the server, which has no weight for names."""
+    about, final = ranking.relevance_weights, ranking.final_weights
+    weights = {
+        "relevance": final.relevance * about.dense,
+        "recency": final.recency,
+        "importance": final.importance,
+        "bm25": final.relevance * about.bm25,
+        "usage": final.usage,
+        "tags": final.relevance * about.tags,
+        "title": final.relevance * about.title,
+    }
+    values = {name: shown[COLUMN.get(name, name)].to_numpy() for name in weights}
+    values["relevance"] = values["relevance"].clip(0)
+    adds = {name: weight * values[name] for name, weight in weights.items()}
+    return {name: adds.get(name, np.zeros(len(shown))) for name in PARTS}
 
 
 def _picked(
