@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from memlib.embedders.cached import Cached, cache_folder
 from memlib.embedders.choose import choose
+from memlib.embedders.minilm import Bundled
+from memlib.embedders.ollama import Ollama
 from memlib.embedders.protocol import Embedder
 from memlib.evaluate import KS
 from memlib.evaluate_report import evaluation
@@ -32,8 +35,13 @@ def evaluate(
 ) -> str:
     """The leaderboard of the ways of scoring on one's own memory, for these arguments."""
     own = evaluate_parser(choose, known).parse_args(arguments)
-    embedder = chosen(own.embedder, choose, own.timeout)
-    return evaluation(embedder, own.cards, own.questions, own.now, own.k, own.csv)
+    embedder: Embedder | None = None
+    if own.vectors is None:
+        embedder = chosen(own.embedder, choose, own.timeout)
+        if isinstance(embedder, Bundled | Ollama) and not own.no_cache:
+            embedder = Cached(embedder, cache_folder())
+    files = own.cards, own.questions, own.now, own.k, own.csv, own.vectors
+    return evaluation(embedder, *files, own.embedder)
 
 
 def _ks(text: str) -> list[int]:
@@ -55,7 +63,8 @@ def evaluate_parser(choose: Callable[[str], Embedder], known: str) -> Parser:
         "--questions",
         type=Path,
         required=True,
-        help="CSV with the columns id, question, wanted (ids of cards, joined by ;)",
+        help="CSV with the columns id, question, wanted (ids of cards, joined by ;); asked_at (a"
+        " time: later cards are not seen) and group may stand there, too",
     )
     ks = ",".join(map(str, KS))
     parser.add_argument(
@@ -65,6 +74,13 @@ def evaluate_parser(choose: Callable[[str], Embedder], known: str) -> Parser:
         help=f"how many cards count, default {ks}; the methods are compared at the last one"
         " that leaves out a card",
     )
+    parser.add_argument(
+        "--vectors",
+        type=Path,
+        help="an .npz with vectors of your own, `cards` and `questions`, rows in file order",
+    )
+    again = "embed every text again; else vectors are kept in MEMLIB_CACHE or ~/.cache/memlib"
+    parser.add_argument("--no-cache", action="store_true", help=again)
     parser.add_argument("--csv", type=Path, help="write the recall of every question into this")
     return parser
 

@@ -82,9 +82,12 @@ def load_cards(
 def load_questions(path: Path | str) -> pd.DataFrame:
     """Read questions and the cards that each of them wants.
 
-    path     CSV with the columns id, question, wanted (ids joined by ;); about may be left out
-    returns  DataFrame indexed by id: question, wanted (tuple of card ids), about
-    Raises CardError for a missing column, an empty id or question, one that wants nothing, a NUL.
+    path     CSV with the columns id, question, wanted (ids joined by ;); may be left out: about,
+             group (questions that belong together), asked_at (a time with a zone)
+    returns  DataFrame indexed by id: question, wanted (tuple of card ids), about, group, asked_at
+             (UTC, NaT = not said)
+    Raises CardError for a missing column, an empty id or question, one that wants nothing, a NUL,
+    a time that is none.
     Source: this course.
 
     >>> from tempfile import TemporaryDirectory
@@ -108,9 +111,17 @@ def load_questions(path: Path | str) -> pd.DataFrame:
                 raise CardError(f"{said} must not hold a NUL character")
         if (before := rows.setdefault(name, row)) != row:
             raise CardError(f"{file.name} {_twice(name, before, row)}")
-    exam = (raw if "about" in raw else raw.assign(about="")).set_index("id")
+    exam = raw.assign(**{c: "" for c in ("about", "group", "asked_at") if c not in raw})
+    times: list[object] = []
+    for row, value in zip(raw.index, exam["asked_at"].str.strip(), strict=True):
+        try:
+            times.append(_time(value) if value else pd.NaT)
+        except ValueError as error:
+            said = f"{file.name} row {row}, column 'asked_at': {short(value)} {error}"
+            raise CardError(said) from None
+    exam["asked_at"] = pd.to_datetime(pd.Series(times, raw.index, dtype=object), utc=True)
     exam["wanted"] = [_split(value) for value in exam["wanted"]]
-    return exam
+    return exam.set_index("id")
 
 
 def names_on(entities: Iterable[Iterable[str]], aliases: Mapping[str, str]) -> list[set[str]]:

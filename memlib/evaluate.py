@@ -1,161 +1,140 @@
-"""One's own memory: the ways of scoring put to one's own questions, and what the answers prove."""
+"""One's own memory: the ways of ranking put to one's own questions, and what the answers prove."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
 from math import ceil
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from memlib.bm25 import BM25, regex, stem, unicode
+from memlib.bm25 import regex, unicode
 from memlib.checks import Floats, card_ids, numbers, same_length
-from memlib.entity_boost import entity_boost, names_in
 from memlib.evaluation import expected_recall, paired_bootstrap
-from memlib.fusion import WEIGHTS, reciprocal_rank_fusion, weighted_sum
-from memlib.ranking import _count, three_part_score
-from memlib.recency import DECAY_PER_HOUR, half_life_days, recency_by_half_life
-from memlib.similarity import cosine_of_units
+from memlib.ranking import _count
+from memlib.recency import CLOCK_SKEW_HOURS
+from memlib.retrieval import PRESETS, RRF, SIMILARITY, THREE_PARTS, Index, Ranking, Vectors
 
 BASELINE = "similarity alone"
 KS = (1, 3, 5, 10)
-PUBLISHED_DAYS = half_life_days(DECAY_PER_HOUR)  # 0.995 an hour
-HALF_LIVES = (1.0, PUBLISHED_DAYS, 30.0, 180.0, 730.0)  # days
-FAINT, FAINT_DAYS = 0.1, 30.0  # recency as a small correction
-LOCOMO_WEIGHTS = {"dense": 0.5, "bm25": 0.4, "entity": 0.1}  # chosen on LoCoMo's development part
 FEWEST = 6  # fewer questions that differ prove nothing: all one way, a sign test's p is 0.06
 Z_TEST, Z_POWER = 1.96, 0.84  # two-sided 5%, power 80%
+SKEW = pd.Timedelta(hours=CLOCK_SKEW_HOURS)
 ROUNDING = 1e-9
-DIGITS = 9  # of a signal: cards that are alike score alike, whatever row they are in
+DIGITS = 9  # of a score: cards that are alike score alike, whatever row they are in
 
 
-def words(text: str) -> list[str]:
-    """What BM25 reads of a text: `stem`, which is English, and by `unicode` what it leaves out.
+def _fading(days: float, weight: float = 1.0) -> Ranking:
+    return Ranking(recency=weight, decay="half-life", half_life_days=days)
 
-    tokens = stem(text), then the tokens of unicode(text) that are not ASCII and hold no letter
-    a-z and no digit 0-9; where both are none, all of unicode(text)
 
-    text     any str
-    returns  tokens; of a text in plain ASCII those of `stem`, unless it has stop words alone
-    Source: this course.
+METHODS: Mapping[str, Ranking] = {
+    "newest first": Ranking(
+        *(0.0, 1.0), normalizer="none", half_life_days=730.0, candidates_dense=None
+    ),
+    BASELINE: SIMILARITY,
+    "BM25": Ranking(relevance=0.0, bm25=1.0, normalizer="none", threshold=ROUNDING),
+    "similarity + recency, 1 day": _fading(1.0),
+    "similarity + recency, 5.76 days": _fading(THREE_PARTS.half_life_days),  # type: ignore[arg-type]
+    "similarity + recency, 30 days": _fading(30.0),
+    "similarity + recency, 180 days": _fading(180.0),
+    "similarity + recency, 730 days": _fading(730.0),
+    "similarity + 0.1 recency, 30 days": _fading(30.0, 0.1),
+    "three parts, equal weights": THREE_PARTS,
+    "three parts, relevance times 5": replace(THREE_PARTS, relevance=5.0),
+    **{name: ranking for name, ranking in PRESETS.items() if name.startswith("weighted sum")},
+    "RRF of similarity and BM25": RRF,
+    "RRF of similarity, BM25, names": replace(RRF, names=1.0),
+    "the server's S": PRESETS["server"],
+}
+"""The ways of ranking that `evaluate` compares; each can be given to a `Librarian` as it stands.
 
-    >>> words("The cats"), words("Кот спит, iPhone"), words("Who is it?")
-    (['cat'], ['iphon', 'кот', 'спит'], ['who', 'is', 'it'])
+Presets come from where `PRESETS` says. BM25 alone holds what it matched; newest first looks at
+every card. The half-lives, the weight of 0.1 and relevance times 5 are this course's.
+"""
+
+
+def unread(texts: Sequence[str]) -> list[bool]:
+    """Of which texts the English stemmer leaves words out that hold no letter a-z and no digit.
+
+    >>> unread(["The cats", "Кот спит, iPhone", "Who is it?"])
+    [False, True, False]
     """
-    every = unicode(text)
-    foreign = [token for token in every if not token.isascii() and not regex(token)]
-    return stem(text) + foreign or every
+    return [any(not word.isascii() and not regex(word) for word in unicode(text)) for text in texts]
 
 
-def card_methods(
-    dense: ArrayLike,
-    bm25: ArrayLike,
-    entity: ArrayLike,
-    hours: ArrayLike,
-    importance: ArrayLike,
-    pinned: ArrayLike = False,
-) -> dict[str, Floats]:
-    """Score every card for one question in each way that this course tells of.
+def for_texts(methods: Mapping[str, Ranking], texts: Sequence[str]) -> dict[str, Ranking]:
+    """The same rankings, by words of every script where the stemmer would leave too many out.
 
-    Sums add parts that are min-max normalised over all cards given. A ranking by BM25 (or by
-    names), alone or fused, holds the cards that score above 0: what matched nothing is not found.
-    Similarity and age rank every card.
+    texts    cards and questions
+    returns  name -> ranking; "words" instead of "stem", if `unread` says so of a tenth of the texts
 
-    dense       shape (n,), cosine with the question
-    bm25        shape (n,), 0 or more (the lucene variant)
-    entity      shape (n,), in [0, 1], as `entity_boost` gives it
-    hours       shape (n,), since last access (since creation if never), 0 or more
-    importance  shape (n,), in [0, 1]
-    pinned      True where recency stays 1
-    returns     name -> scores, each shape (n,), higher is better, −inf for a card that is not
-                found; always the same names
-    Raises ValueError for lengths that differ, a value out of range or not finite.
-    Source: *Scoring beyond similarity*, Three parts of one score, A weighted sum and Reciprocal
-    rank fusion; the half-lives and 0.5/0.4/0.1 are this course's.
-
-    >>> scores = card_methods([0.7, 0.6], [0, 2], [0, 0], [1, 99], [0.5, 0.5])
-    >>> scores["similarity alone"], scores["weighted sum 0.5/0.4/0.1"]
-    (array([0.7, 0.6]), array([0.5, 0.4]))
+    >>> for_texts({"BM25": Ranking(bm25=1.0)}, ["Кот спит."])["BM25"].tokenizer
+    'words'
     """
-    signals = {
-        "dense": numbers("dense", dense, ndim=1),
-        "bm25": numbers("bm25", bm25, low=0, ndim=1, like=dense),
-        "entity": numbers("entity", entity, low=0, high=1, ndim=1, like=dense),
-    }
-    similar, said, named = signals.values()
-    age = numbers("hours", hours, low=0, ndim=1, like=dense)
-    matters = numbers("importance", importance, low=0, high=1, ndim=1, like=dense)
-    same_length(**signals, hours=age, importance=matters)
-    _pins(pinned, dense, len(age))
-
-    def fresh(days: float) -> Floats:
-        return recency_by_half_life(age / 24, days, pinned)
-
-    def both(days: float, weight: float) -> Floats:
-        parts = {"dense": similar, "recency": fresh(days)}
-        return weighted_sum(parts, {"dense": 1, "recency": weight})
-
-    park = fresh(PUBLISHED_DAYS)
-    lists, held = [similar, said, named], [None, said > 0, named > 0]
+    cut = "words" if sum(unread(texts)) > len(texts) / 10 else "stem"
     return {
-        "newest first": -age,
-        BASELINE: similar,
-        "BM25": np.where(said > 0, said, -np.inf),
-        **{f"similarity + recency, {_days(days)}": both(days, 1) for days in HALF_LIVES},
-        f"similarity + {FAINT} recency, {_days(FAINT_DAYS)}": both(FAINT_DAYS, FAINT),
-        "three parts, equal weights": three_part_score(similar, park, matters).total,
-        "three parts, relevance times 5": three_part_score(
-            similar, park, matters, weights=(5, 1, 1)
-        ).total,
-        _sum_name(WEIGHTS): weighted_sum(signals, WEIGHTS),
-        _sum_name(LOCOMO_WEIGHTS): weighted_sum(signals, LOCOMO_WEIGHTS),
-        "RRF of similarity and BM25": reciprocal_rank_fusion(lists[:2], held[:2]),
-        "RRF of similarity, BM25, names": reciprocal_rank_fusion(lists, held),
+        name: replace(ranking, tokenizer=cut) if ranking.tokenizer == "stem" else ranking
+        for name, ranking in methods.items()
     }
 
 
 def scorer(
-    texts: Sequence[str],
-    vectors: NDArray[np.float32],
-    names: Sequence[Collection[str]],
-    hours: ArrayLike,
-    importance: ArrayLike,
-    pinned: ArrayLike = False,
-) -> Callable[[str, NDArray[np.float32]], dict[str, Floats]]:
-    """Index the cards once; then score them for a question and its vector in every way.
+    cards: pd.DataFrame,
+    vectors: Vectors,
+    methods: Mapping[str, Ranking] = METHODS,
+    top_k: int = KS[-1],
+) -> Callable[[str, Vectors, datetime], dict[str, Floats]]:
+    """Index the cards once; then rank them for a question as a librarian would, in every way.
 
-    texts       n texts, cut by `words` for BM25 (lucene)
-    vectors     shape (n, d), the texts' embeddings, unit length
-    names       n collections of names that stand on the cards; none at all moves nothing
-    hours, importance, pinned  as in `card_methods`
-    returns     (question, its vector) -> what `card_methods` gives
-    Raises ValueError for lengths that differ, no cards, a vector that is no unit vector, and what
-    `card_methods` refuses.
-    Source: this course; the ways of scoring are those of `card_methods`.
+    cards    n cards as `load_cards` gives them;  vectors  shape (n, d), unit length
+    methods  name -> ranking
+    top_k    how many are picked where a ranking is diverse
+    returns  (question, its vector, now) -> name -> n scores, higher is better: what
+             `Index.served` gives, to 9 digits, and −inf for a card that was made after now (five
+             minutes of skew allowed). An access after that counts as none; other fields stay
+    Raises ValueError for no cards, lengths that differ, a vector that is no unit vector, and what
+    `Index` refuses.
+    Source: this course; the rankings are those of `METHODS`.
 
-    >>> texts, names = ["Miso is a cat.", "Rent is due."], [["Miso"], []]
-    >>> score = scorer(texts, np.eye(2, dtype=np.float32), names, [1, 2], [0.5, 0.5])
-    >>> score("Who is Miso?", np.float32([0.6, 0.8]))["similarity alone"].round(2)
-    array([0.6, 0.8])
+    >>> from datetime import UTC
+    >>> now = datetime(2025, 6, 11, tzinfo=UTC)
+    >>> card = {"kind": "episodic", "created_at": now, "last_accessed_at": None, "importance": 5,
+    ...         "pinned": False, "tags": (), "title": "", "entities": (), "views": 0, "cites": 0,
+    ...         "edits": 0, "category": ""}
+    >>> texts = ["Miso is a cat.", "Rent is due."]
+    >>> cards = pd.DataFrame([card | {"text": text} for text in texts], index=["miso", "rent"])
+    >>> score = scorer(cards, np.eye(2, dtype=np.float32))
+    >>> score("Who is Miso?", np.float32([0.6, 0.8]), now)["BM25"].round(2)
+    array([0.12, -inf])
     """
-    same_length(texts=texts, vectors=vectors, names=names)
-    age = numbers("hours", hours, low=0, ndim=1)
-    matters = numbers("importance", importance, low=0, high=1, ndim=1, like=hours)
-    same_length(vectors=vectors, hours=age, importance=matters)
-    _pins(pinned, hours, len(age))
-    lengths = np.linalg.norm(numbers("vectors", vectors, ndim=2), axis=1)
-    for row in np.flatnonzero(np.abs(lengths - 1) > 1e-3):
-        raise ValueError(f"vectors[{row}] has length {lengths[row]:g}: must be a unit vector")
-    index = BM25([words(text) for text in texts], variant="lucene")
-    known = sorted({name for card in names for name in card})
-    units: Any = np.asarray(vectors, dtype=np.float64)  # sums of float32 differ by row
+    if not len(cards):
+        raise ValueError("cards is empty: there is nothing to rank")
+    same_length(cards=cards, vectors=vectors)
+    made = cards["created_at"].rank(method="max").to_numpy()
+    everything = Index(cards, vectors)  # checks all of them
 
-    def score(question: str, vector: NDArray[np.float32]) -> dict[str, Floats]:
-        asked: Any = np.asarray(vector, dtype=np.float64)
-        similar = cosine_of_units(asked, units).round(DIGITS)
-        said = index.scores(words(question)).round(DIGITS)
-        boost = entity_boost(names_in(question, known), names).round(DIGITS)
-        return card_methods(similar, said, boost, hours, importance, pinned)
+    @lru_cache(maxsize=2)
+    def until(last: float, now: datetime) -> tuple[Index, np.ndarray]:
+        rows = np.flatnonzero(made <= last)
+        accessed = cards["last_accessed_at"]
+        late = pd.to_datetime(accessed, utc=True) > now + SKEW
+        if len(rows) == len(cards) and not late.any():
+            return everything, rows
+        seen = cards.assign(last_accessed_at=accessed.mask(late)).iloc[rows]
+        return Index(seen, vectors[rows]), rows
+
+    def score(question: str, vector: Vectors, now: datetime) -> dict[str, Floats]:
+        seen = (cards["created_at"] <= now + SKEW).to_numpy()
+        index, rows = until(float(made[seen].max(initial=0.0)), now)
+        scores = {}
+        for name, ranking in methods.items():
+            scores[name] = np.full(len(cards), -np.inf)
+            served = index.served(question, vector, ranking, now, top_k)
+            scores[name][rows] = served.round(DIGITS)
+        return scores
 
     return score
 
@@ -204,7 +183,9 @@ def recalls(
     return {k: pd.DataFrame(rows, index=exam.index) for k, rows in found.items()}
 
 
-def leaderboard(recalls: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame:
+def leaderboard(
+    recalls: pd.DataFrame, baseline: str = BASELINE, ties: Sequence[pd.DataFrame] = ()
+) -> pd.DataFrame:
     """Order the methods by recall, and say which differ from one of them by more than noise.
 
     difference = mean over the questions of recall(method) - recall(baseline), with its paired
@@ -213,6 +194,7 @@ def leaderboard(recalls: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame
 
     recalls   questions × methods, each in [0, 1]: all of `recalls(...)[k]`, or some of its rows
     baseline  one of the methods
+    ties      other such tables, as of smaller k: the first in which two differ puts them in order
     returns   DataFrame indexed by method, best first (equal ones in the order of the columns):
               recall, difference, low, high in percent and points; better, equal, worse in
               questions; verdict ("better", "worse", "within noise" or "baseline")
@@ -231,8 +213,9 @@ def leaderboard(recalls: pd.DataFrame, baseline: str = BASELINE) -> pd.DataFrame
         raise ValueError("recalls has no rows: there is no question to compare")
     table = 100 * numbers("recalls", recalls.to_numpy(), low=0, high=1, ndim=2)
     start = table[:, recalls.columns.get_loc(baseline)]
+    keys = [-other[recalls.columns].mean().to_numpy().round(9) for other in reversed(ties)]
     means, board = table.mean(axis=0), []
-    for row in np.argsort(-means.round(9), kind="stable"):
+    for row in np.lexsort([*keys, -means.round(9)]):
         name, values = recalls.columns[row], table[:, row]
         spread, gaps = paired_bootstrap(start, values), np.round(values - start, 9)
         signs = [int(np.count_nonzero(np.sign(gaps) == s)) for s in (1, 0, -1)]
@@ -287,17 +270,3 @@ def _scores(values: ArrayLike, cards: pd.Index) -> Floats:
     scores = numbers("scores", values, ndim=1, absent=True, like=cards)
     same_length(scores=scores, ids=cards)
     return scores
-
-
-def _pins(pinned: ArrayLike, like: object, n: int) -> None:
-    pins = numbers("pinned", pinned, low=0, high=1, like=like)
-    if pins.shape not in ((), (n,)):
-        raise ValueError(f"pinned has shape {pins.shape}: must be one value, or one a card ({n})")
-
-
-def _days(days: float) -> str:
-    return "1 day" if days == 1 else f"{days:.3g} days"
-
-
-def _sum_name(weights: Mapping[str, float]) -> str:
-    return "weighted sum " + "/".join(f"{weight:g}" for weight in weights.values())

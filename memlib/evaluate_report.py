@@ -1,6 +1,6 @@
 """The ways of scoring on one's own cards and questions, as text: `python -m memlib evaluate`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import fill
@@ -9,25 +9,30 @@ import numpy as np
 import pandas as pd
 
 from memlib import tables
-from memlib.bm25 import stem
-from memlib.cards import CardError, load_cards, load_questions, names_on, read_rows, short
+from memlib.cards import CardError, names_on
 from memlib.checks import Floats
+from memlib.embedders.cached import Cached
 from memlib.embedders.minilm import WORD_PIECES, Bundled
-from memlib.embedders.protocol import Embedder, embed_named
+from memlib.embedders.protocol import Embedder, Vectors, embed_named
 from memlib.entity_boost import names_in
 from memlib.evaluate import (
     BASELINE,
     FEWEST,
     KS,
+    METHODS,
+    for_texts,
     leaderboard,
     questions_needed,
     recalls,
     scorer,
-    words,
+    unread,
 )
+from memlib.evaluate_files import Memory, read_memory, read_questions, read_vectors
 from memlib.importance import from_rating
 from memlib.progress import progress_bar, watched
 from memlib.recency import age_hours
+from memlib.retrieval import Ranking, ranking_code
+from memlib.server import canonical
 
 WIDTH = 100  # letters of a line
 FEW = 30  # with fewer questions the intervals are wide
@@ -36,67 +41,74 @@ EMPTY = "empty"  # the verdict on a method that tells no two cards apart
 
 
 def evaluation(
-    embedder: Embedder,
+    embedder: Embedder | None,
     cards_file: Path,
     questions_file: Path,
     now: datetime | None = None,
     ks: Sequence[int] = KS,
     csv: Path | None = None,
+    vectors_file: Path | None = None,
+    name: str = "bundled",
 ) -> str:
-    """The leaderboard of the ways of scoring on one's own cards and questions, as text.
+    """The leaderboard of the ways of ranking on one's own cards and questions, and what to use.
 
-    now   when every question is asked; None is the current time
-    ks    how many cards count; the methods are compared at the last one, if it leaves out a card
-    csv   where the recall of every question is written; None is nowhere
+    embedder  None only with a vectors_file
+    now       when a question is asked that does not say when; None is the current time
+    ks        how many cards count; compared is at the last one, if it leaves out a card
+    csv       where the recall of every question is written; None is nowhere
+    name      by which `choose` knows the embedder
     Raises CardError or another ValueError whose one line says which file or option is wrong.
     """
     files = (cards_file, questions_file)
     if csv and csv.resolve() in [file.resolve() for file in files]:
         raise ValueError(f"--csv {csv}: would overwrite what is measured")
     time = now or datetime.now(UTC).replace(microsecond=0)
-    cards, exam = load_cards(files[0], time), load_questions(files[1])
-    _check_wanted(files, cards, exam)
+    memory = read_memory(cards_file, time)
+    cards = memory.cards
+    exam = read_questions(questions_file, cards, cards_file, time)
     asked, texts = list(exam["question"]), list(cards["text"])
-    held = names_on(cards["entities"], {})
-    hours = age_hours(cards["created_at"], cards["last_accessed_at"], time)
-    matters, pinned = from_rating(cards["importance"]), cards["pinned"].to_numpy()
-    rows = embed_named(embedder, [f"card {id!r}" for id in cards.index], texts)
-    score = scorer(texts, rows, held, hours, matters, pinned)
-    ids = [f"question {id!r}" for id in exam.index]
-    vectors = dict(zip(asked, embed_named(embedder, ids, asked, "query"), strict=True))
+    if vectors_file:
+        (rows, queries), name = read_vectors(vectors_file, len(cards), len(exam)), ""
+    else:
+        rows, queries = _embedded(embedder, memory, exam, cards_file)
+    methods = for_texts(METHODS, [*asked, *texts])
     compared = _compared(ks, len(cards))
     ks = ks if compared in ks else (compared, *ks)
+    score = scorer(cards, rows, methods, max(ks))
+    of_question = dict(zip(exam.index, zip(queries, exam["asked_at"], strict=True), strict=True))
     flat: list[set[str]] = []  # question by question: methods by which all cards are equal
     unmatched: list[bool] = []  # and whether it has no word that stands on a card
     with progress_bar(len(exam), watched(), what="ranking", unit="question") as count:
 
-        def put(question: str) -> dict[str, Floats]:
-            scores = score(question, vectors[question])
+        def put(id: Hashable) -> dict[str, Floats]:
+            query, asked_at = of_question[id]
+            scores = score(str(exam.at[id, "question"]), query, asked_at)
             flat.append({m for m, x in scores.items() if (x == x[0]).all()})
             unmatched.append(bool(np.isneginf(scores["BM25"]).all()))
             count(1)
             return scores
 
-        found = recalls(exam, cards.index, put, ks)
+        found = recalls(exam.assign(question=exam.index), cards.index, put, ks)
     if csv:
         _write(csv, exam, found)
     empty = set.intersection(*flat) - {BASELINE} if len(cards) > 1 else set()
-    board, needed = leaderboard(found[compared]), _needed(found[compared])
+    smaller = [found[k] for k in sorted(found, reverse=True) if k < compared]
+    board = leaderboard(found[compared], BASELINE, smaller)
+    needed = _needed(found[compared])
     board["verdict"] = board["verdict"].mask(board.index.isin(empty), EMPTY)
     needed |= dict.fromkeys(empty)
+    times = exam["asked_at"].nunique() > 1
+    model = "bundled" if embedder and embedder.id == Bundled.id else name
     told = [
         *_told(board, needed, len(exam)),
-        f"Limits: {_limits(embedder, [*asked, *texts], texts)}",
+        f"Limits: {_limits(embedder, [*asked, *texts], texts, times)}",
     ]
-    notes = [*_silent(held, hours, matters), *_unread([*asked, *texts]), *_unsaid(unmatched)]
-    if any(held) and not any(names_in(question, set().union(*held)) for question in asked):
-        notes.append("no question has a name that a card lists: names move nothing")
     clock = "" if now else " (the current time; --now sets another)"
     lines = [
         f"{_many(exam, 'question')} ({files[1].name}) to {_many(cards, 'card')} ({files[0].name})",
-        f"    embedder: {embedder.id}",
+        f"    embedder: {_whose(embedder, memory, vectors_file)}",
         f"    now: {time.isoformat()}{clock}",
-        *(f"    note: {note}" for note in notes),
+        *(f"    note: {note}" for note in _notes(memory, exam, time, methods, unmatched)),
         "",
         "(a) Recall: how many of the wanted cards are among the first k, in percent",
         "",
@@ -109,8 +121,113 @@ def evaluation(
         _board_table(board, needed),
         "",
         *(fill(paragraph, WIDTH) for paragraph in told),
+        "",
+        *(fill(sentence, WIDTH) for sentence in advice(board, found[compared])),
+        "",
+        paste(methods[chosen(board)], model, cards_file if memory.embedder_id else None),
     ]
     return "\n".join(lines)
+
+
+def chosen(board: pd.DataFrame) -> str:
+    """The method to use: the best of those that are better than the baseline, else the baseline.
+
+    board  as `leaderboard` gives it, beside the baseline
+    """
+    better = board.index[board["verdict"] == "better"]
+    return str(better[0]) if len(better) else BASELINE
+
+
+def advice(board: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+    """What to use, and what speaks for it, in sentences.
+
+    board  as `leaderboard` gives it;  found  the recalls that it is made of
+    """
+    name, of = chosen(board), board.loc[chosen(board)]
+    differ = board.loc[board["verdict"] != EMPTY, ["better", "worse"]].sum(axis=1)
+    if name == BASELINE and differ.max() < FEWEST:
+        return [
+            f"Use {BASELINE}, the simplest: fewer than {FEWEST} of your questions are answered"
+            " differently by any other way, so they cannot tell which is better."
+        ]
+    if name == BASELINE:
+        return [f"Use {BASELINE}: nothing beat it beyond noise."]
+    others = [m for m in board.index[board["verdict"] == "better"] if m != name]
+    beyond = leaderboard(found, name)
+    above = beyond.index[beyond["verdict"] == "better"].tolist()
+    told = [
+        f"Use {name}: it beat {BASELINE} beyond noise, by {of['difference']:.1f} points"
+        f" ({of['low']:.1f} to {of['high']:.1f}), and"
+        + (f" was itself beaten by {', '.join(above)}." if above else " nothing beat it.")
+    ]
+    if others:
+        told.append(f"Better than {BASELINE}, too: {', '.join(others)}.")
+    return told
+
+
+def paste(ranking: Ranking, name: str, store: Path | None) -> str:
+    """Lines of Python that make a librarian with this ranking.
+
+    name   by which `choose` knows the embedder; "" for one of the caller's own
+    store  the store's file; None: another name is to be filled in
+    """
+    weights = {"RelevanceWeights": "four_part_relevance", "FinalWeights": "ranking"}
+    code = ranking_code(ranking).rstrip()
+    imports = [f"from memlib.{module} import {w}\n" for w, module in weights.items() if w in code]
+    model = f"choose({name!r})" if name else "embedder"
+    own = "" if name else "  # the embedder that made your vectors"
+    return (
+        f"from memlib import Librarian, Ranking, Store{', choose' if name else ''}\n"
+        f"{''.join(imports)}\nranking = {code}\n"
+        f"librarian = Librarian(Store({str(store or 'cards.db')!r}), {model}, ranking){own}"
+    )
+
+
+def _embedded(
+    embedder: Embedder | None, memory: Memory, exam: pd.DataFrame, file: Path
+) -> tuple[Vectors, Vectors]:
+    """Vectors of cards and questions; a store brings its own, if they are of this model."""
+    if embedder is None:
+        raise ValueError("embedder is None: without one, vectors are needed")
+    rows = memory.vectors
+    if rows is None:
+        ids = [f"card {id!r}" for id in memory.cards.index]
+        rows = embed_named(embedder, ids, list(memory.cards["text"]))
+    elif memory.embedder_id not in (embedder.id, canonical(embedder.id)):
+        said = f"its vectors come from {memory.embedder_id}, --embedder is {embedder.id}"
+        raise CardError(f"{file.name}: {said}: name the same one, or `reembed` the store")
+    else:
+        rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    ids = [f"question {id!r}" for id in exam.index]
+    return rows, embed_named(embedder, ids, list(exam["question"]), "query")
+
+
+def _whose(embedder: Embedder | None, memory: Memory, vectors: Path | None) -> str:
+    if vectors or embedder is None:
+        return f"yours, from {vectors.name if vectors else ''}"
+    return f"{embedder.id}{', of the store' if memory.embedder_id else ''}"
+
+
+def _notes(
+    memory: Memory,
+    exam: pd.DataFrame,
+    time: datetime,
+    methods: Mapping[str, Ranking],
+    unmatched: Sequence[bool],
+) -> list[str]:
+    """What these cards and questions do not let one see."""
+    cards, notes, asked = memory.cards, [], list(exam["question"])
+    held = names_on(cards["entities"], {})
+    hours = age_hours(cards["created_at"], cards["last_accessed_at"], time)
+    if memory.forgotten:
+        notes.append(f"{memory.forgotten:,} forgotten cards are left out")
+    if (groups := exam["group"].nunique()) > 1:
+        notes.append(f"the questions are of {groups:,} groups; the intervals are by question")
+    notes += [*_silent(held, hours, from_rating(cards["importance"]))]
+    notes += [*_unread([*asked, *cards["text"]], methods["BM25"]), *_unsaid(unmatched)]
+    if any(held) and not any(names_in(question, set().union(*held)) for question in asked):
+        notes.append("no question has a name that a card lists: names move nothing")
+    return notes
 
 
 def _compared(ks: Sequence[int], cards: int) -> int:
@@ -127,17 +244,6 @@ def _why(ks: Sequence[int], compared: int, cards: int) -> list[str]:
     if compared != ks[-1]:
         return [f"    (not at k = {ks[-1]}: it takes in the whole store, {cards:,} cards)"]
     return ["    (only at the last k: put yours last, as in --k 1,10,3)"] if len(ks) > 1 else []
-
-
-def _check_wanted(files: Sequence[Path], cards: pd.DataFrame, exam: pd.DataFrame) -> None:
-    if exam.empty:
-        raise CardError(f"{files[1].name}: no questions, only a header")
-    for row, wanted in zip(read_rows(files[1]).index, exam["wanted"], strict=True):
-        for name in wanted:
-            if name not in cards.index:
-                said = f"{files[1].name} row {row}, column 'wanted': {short(name)}"
-                todo = ": join ids by ;" if set(name) & set(", |") else ""
-                raise CardError(f"{said} is the id of no card in {files[0].name}{todo}")
 
 
 def _needed(found: pd.DataFrame) -> dict[str, int | None]:
@@ -214,10 +320,11 @@ def _silent(held: Sequence[set[str]], hours: Floats, matters: Floats) -> list[st
     return [note for note, silent in parts.items() if silent]
 
 
-def _unread(texts: Sequence[str]) -> list[str]:
-    """In how many texts BM25 reads words that the English stemmer leaves out."""
-    n = sum(words(text) != stem(text) for text in texts)
-    said = f"stem is English: what it leaves out of {n:,} of {len(texts):,} texts is cut by unicode"
+def _unread(texts: Sequence[str], by_words: Ranking) -> list[str]:
+    """In how many texts the English stemmer leaves words out."""
+    n = sum(unread(texts))
+    instead = ": words of every script are read instead" if by_words.tokenizer == "words" else ""
+    said = f"stem is English and leaves words of {n:,} of {len(texts):,} texts out{instead}"
     return [said] if n else []
 
 
@@ -233,18 +340,24 @@ def _unsaid(unmatched: Sequence[bool]) -> list[str]:
     )
 
 
-def _limits(embedder: Embedder, every: Sequence[str], texts: Sequence[str]) -> str:
-    lost, cut = "", "A longer text than its model reads is refused by the server."
-    if isinstance(embedder, Bundled):
-        lost = f"; {sum(embedder.unknown(every))} of {len(every)} texts are mostly unknown to it"
-        longer = f"{sum(embedder.truncated(texts))} of {len(texts)} cards are longer"
-        cut = f"It reads the first {WORD_PIECES} word pieces of a text; {longer}."
-    elif embedder.id == Bundled.id:  # recorded
-        cut = f"It read the first {WORD_PIECES} word pieces of a text."
-    model = ", and so is the model" if embedder.id == Bundled.id else ""
+def _limits(
+    embedder: Embedder | None, every: Sequence[str], texts: Sequence[str], times: bool
+) -> str:
+    lost, cut = "", "A longer text than its model reads is refused by the server. "
+    model = embedder.embedder if isinstance(embedder, Cached) else embedder
+    if isinstance(model, Bundled):
+        lost = f"; {sum(model.unknown(every))} of {len(every)} texts are mostly unknown to it"
+        longer = f"{sum(model.truncated(texts))} of {len(texts)} cards are longer"
+        cut = f"It reads the first {WORD_PIECES} word pieces of a text; {longer}. "
+    elif model is None:
+        cut = ""
+    elif model.id == Bundled.id:  # recorded
+        cut = f"It read the first {WORD_PIECES} word pieces of a text. "
+    english = ", and so is the model" if model and model.id == Bundled.id else ""
+    when = "at its own time" if times else "at the one time above"
     return (
-        f"stemmer and stop words are English{model}{lost}. {cut} The search is exact, over all"
-        " cards, and every question is asked at the one time above."
+        f"stemmer and stop words are English{english}{lost}. {cut}The search is exact, over all"
+        f" cards, and every question is asked {when}."
     )
 
 
@@ -255,6 +368,8 @@ def _write(file: Path, exam: pd.DataFrame, found: Mapping[int, pd.DataFrame]) ->
         parts.append(table.round(6))
         parts[-1].insert(0, "question", exam["question"])
         parts[-1].insert(1, "k", k)
+        if exam["group"].any():
+            parts[-1].insert(2, "group", exam["group"])
     try:
         pd.concat(parts).to_csv(file, index_label="id", encoding="utf-8", lineterminator="\n")
     except OSError as error:

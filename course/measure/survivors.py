@@ -32,15 +32,13 @@ from course.measure.leaderboard import (
 )
 from course.measure.locomo import SPLITS, as_csv, write
 from course.measure.remeasure import FILE, compared, noted
-from memlib.cards import load_cards, names_on
+from memlib.cards import load_cards
 from memlib.checks import Floats
 from memlib.embedders.protocol import Embedder, EmbedderUnavailable
 from memlib.evaluate import leaderboard, recalls, scorer
 from memlib.evaluation import paired_bootstrap, signs_by_group
-from memlib.importance import from_rating
 from memlib.progress import progress
 from memlib.ranking import rank_order
-from memlib.recency import age_hours
 
 Line = tuple[object, ...]
 FILES = (
@@ -263,23 +261,17 @@ def measure_superseded(embedder: Embedder) -> pd.DataFrame:
     """Ways of scoring cards, on facts that change: a leaderboard a third, beside similarity alone.
 
     Equal scores go by id here, as LoCoMo's go in turn order.
-    returns  third, k, method, then the columns of `own_memory.leaderboard`
+    returns  third, k, method, then the columns of `evaluate.leaderboard`
     """
     cards = load_cards(data_path("superseded_cards.csv"))
     exam = load_exam(data_path("superseded.csv"))
-    score = scorer(
-        list(cards["text"]),
-        embedder.embed(list(cards["text"])),
-        names_on(cards["entities"], {}),
-        age_hours(cards["created_at"], cards["last_accessed_at"], COURSE_NOW),
-        from_rating(cards["importance"]),
-        cards["pinned"],
-    )
+    score = scorer(cards, embedder.embed(list(cards["text"])), top_k=max(CARD_KS))
     asked = list(exam["question"])
     vectors = dict(zip(asked, embedder.embed(asked, role="query"), strict=True))
 
     def placed(question: str) -> dict[str, Floats]:
-        return {m: _by_id(x, cards.index) for m, x in score(question, vectors[question]).items()}
+        scores = score(question, vectors[question], COURSE_NOW)
+        return {m: _by_id(x, cards.index) for m, x in scores.items()}
 
     found = recalls(exam, cards.index, placed, CARD_KS)
     parts = []

@@ -183,7 +183,13 @@ def test_a_bad_exam_is_refused(tmp_path: Path, lines: list[str], message: str) -
 
 def test_an_exam_need_not_say_what_it_is_about(tmp_path: Path) -> None:
     exam = load_exam(write(tmp_path / "exam.csv", "id,question,wanted", "q1,Who?,miso;sam"))
-    assert exam.loc["q1"].to_dict() == {"question": "Who?", "wanted": ("miso", "sam"), "about": ""}
+    assert exam.drop(columns="asked_at").loc["q1"].to_dict() == {
+        "question": "Who?",
+        "wanted": ("miso", "sam"),
+        "about": "",
+        "group": "",
+    }
+    assert exam["asked_at"].isna().all() and str(exam["asked_at"].dtype).startswith("datetime64")
 
 
 # --- reading one's own ---------------------------------------------------------------------

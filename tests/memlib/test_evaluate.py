@@ -1,7 +1,8 @@
 """One's own memory: every way of scoring, the recalls, the leaderboard, the questions needed."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -9,20 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlib.bm25 import stem, unicode
+from memlib.bm25 import stem
 from memlib.evaluate import (
     BASELINE,
     FEWEST,
     KS,
-    LOCOMO_WEIGHTS,
-    card_methods,
+    METHODS,
+    for_texts,
     leaderboard,
     questions_needed,
     recalls,
     scorer,
-    words,
+    unread,
 )
 from memlib.evaluation import paired_bootstrap
+from memlib.retrieval import PRESETS
 from tests.oracles import bm25 as words_oracle
 from tests.oracles import entity_boost as names_oracle
 from tests.oracles import own_memory as slow
@@ -34,23 +36,35 @@ quarters = st.integers(0, 4).map(lambda n: n / 4)
 TEXTS = ["Miso is a cat, a small cat.", "Sam sold the cat food.", "Rent is due.", "Sam likes jazz."]
 NAMES = [{"Miso"}, {"Sam"}, set(), {"Sam"}]
 UNITS = np.array([[1, 0], [0.8, 0.6], [0, 1], [0.6, 0.8]], np.float32)
+NOW = datetime(2025, 6, 11, 18, tzinfo=UTC)
+SERVER_S = "the server's S"
 
 
-@st.composite
-def signals(draw: st.DrawFn) -> dict[str, list[float]]:
-    n = draw(st.integers(1, 7))
-
-    def column(values: st.SearchStrategy[float]) -> list[float]:
-        return draw(st.lists(values, min_size=n, max_size=n))
-
-    return {
-        "dense": column(st.integers(-5, 10).map(lambda x: x / 10)),
-        "bm25": column(st.integers(0, 8).map(lambda x: x / 2)),
-        "entity": column(quarters),
-        "hours": column(st.integers(0, 5000).map(float)),
-        "importance": column(st.integers(0, 9).map(lambda x: x / 9)),
-        "pinned": column(st.sampled_from([0.0, 1.0])),
+def deck(
+    texts: Sequence[str],
+    hours: Sequence[float],
+    names: Sequence[Collection[str]] = ((),) * 99,
+    ratings: Sequence[float] = (5.5,) * 99,
+    pinned: Sequence[bool] = (False,) * 99,
+    ids: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    n = len(texts)
+    columns: dict[str, object] = {
+        "text": list(texts),
+        "kind": "episodic",
+        "category": "",
+        "created_at": pd.to_datetime([NOW - timedelta(hours=h) for h in hours], utc=True),
+        "last_accessed_at": pd.to_datetime([None] * n, utc=True),
+        "importance": [float(rating) for rating in ratings[:n]],
+        "pinned": list(pinned[:n]),
+        "tags": [()] * n,
+        "title": "",
+        "entities": [tuple(f"{name}:person" for name in held) for held in names[:n]],
+        "views": 0,
+        "cites": 0,
+        "edits": 0,
     }
+    return pd.DataFrame(columns, index=pd.Index(ids or [f"c{i}" for i in range(n)]))
 
 
 def exam(*wanted: object) -> pd.DataFrame:
@@ -58,93 +72,88 @@ def exam(*wanted: object) -> pd.DataFrame:
     return pd.DataFrame({"question": [f"{n}?" for n in names], "wanted": wanted}, index=names)
 
 
-# The ways of scoring
+# The ways of ranking
 
 
-@given(signals())
-def test_every_way_agrees_with_the_oracle(given: dict[str, list[float]]) -> None:
-    found = card_methods(**given)
-    expected = slow.methods(*given.values())
-    assert list(found) == list(expected)
-    for name, scores in found.items():
-        assert scores == pytest.approx(expected[name], abs=1e-9), name
+def expected(
+    question: str,
+    vector: Sequence[float],
+    hours: Sequence[float],
+    ratings: Sequence[float],
+    pinned: Sequence[bool],
+) -> dict[str, list[float]]:
+    dense = [float(np.dot(np.float64(unit), np.float64(vector))) for unit in UNITS]
+    documents, terms = [stem(text) for text in TEXTS], stem(question)
+    okapi, lucene = (words_oracle.scores(documents, terms, variant=v) for v in ("okapi", "lucene"))
+    asked = [name for name in ("Miso", "Sam") if name in question]
+    boost = names_oracle.entity_boost(asked, NAMES)
+    matters = [(rating - 1) / 9 for rating in ratings]
+    return slow.methods(dense, okapi, lucene, boost, hours, matters, pinned)
 
 
-def test_the_ways_by_hand() -> None:
-    hours, importance = [240.0, 0.0, 720.0], [1.0, 0.0, 0.5]
-    found = card_methods([0.9, 0.5, 0.1], [0.0, 2.0, 4.0], [0.0, 0.0, 1.0], hours, importance)
-    assert len(found) == 15
-    assert found["newest first"].tolist() == [-240, 0, -720]
-    assert found[BASELINE].tolist() == [0.9, 0.5, 0.1]
-    assert found["BM25"].tolist() == [-np.inf, 2, 4]  # what matched nothing is not found
-    half = 2 ** (-1 / 3)  # ten days of thirty
-    slow_one = found["similarity + recency, 30 days"]
-    assert slow_one == pytest.approx([1 + (half - 0.5) / 0.5, 1.5, 0])
-    faint = found["similarity + 0.1 recency, 30 days"]
-    assert faint == pytest.approx([1 + 0.1 * (half - 0.5) / 0.5, 0.6, 0])
-    old, oldest = 0.995**240, 0.995**720
-    fresh = (old - oldest) / (1 - oldest)
-    assert found["similarity + recency, 5.76 days"] == pytest.approx([1 + fresh, 1.5, 0])
-    assert found["three parts, equal weights"] == pytest.approx([2 + fresh, 1.5, 0.5])
-    assert found["three parts, relevance times 5"] == pytest.approx([6 + fresh, 3.5, 0.5])
-    assert found["weighted sum 0.8/0.1/0.1"] == pytest.approx([0.8, 0.45, 0.2])
-    assert found["weighted sum 0.5/0.4/0.1"] == pytest.approx([0.5, 0.45, 0.5])
-    two = [1 / 61, 1 / 62 + 1 / 62, 1 / 63 + 1 / 61]  # no BM25, no place in its list
-    assert found["RRF of similarity and BM25"] == pytest.approx(two)
-    three = [two[0], two[1], two[2] + 1 / 61]
-    assert found["RRF of similarity, BM25, names"] == pytest.approx(three)
+@given(
+    st.lists(st.integers(0, 5000).map(float), min_size=4, max_size=4),
+    st.lists(st.integers(1, 10).map(float), min_size=4, max_size=4),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+    st.sampled_from(
+        ["Does Sam feed the cat?", "Is the rent due?", "Who is Nobody?", "Miso? Miso!"]
+    ),
+)
+def test_every_way_agrees_with_the_oracle(
+    hours: list[float], ratings: list[float], pinned: list[bool], question: str
+) -> None:
+    vector = np.float32([0.6, 0.8])
+    found = scorer(deck(TEXTS, hours, NAMES, ratings, pinned), UNITS)(question, vector, NOW)
+    wanted = expected(question, vector.tolist(), hours, ratings, pinned)
+    assert list(found) == [*wanted, SERVER_S] == list(METHODS)
+    for name, scores in wanted.items():
+        assert found[name] == pytest.approx(scores, abs=1e-6), (question, name)
 
 
-def test_the_weights_are_those_that_are_told() -> None:
-    assert LOCOMO_WEIGHTS == {"dense": 0.5, "bm25": 0.4, "entity": 0.1}
+def test_what_is_served_is_measured() -> None:
+    """A card below the server's threshold, or beyond the cards that are picked, is not found."""
+    score = scorer(deck(TEXTS, [1, 2, 3, 9000], NAMES), UNITS, top_k=2)
+    served = score("Does Sam feed the cat?", np.float32([0.8, 0.6]), NOW)[SERVER_S]
+    assert sorted(served.tolist()) == [-np.inf, -np.inf, -1, 0]
+    none = scorer(deck(TEXTS, [9000.0] * 4), -UNITS)("Nothing?", np.float32([0.8, 0.6]), NOW)
+    assert np.isneginf(none[SERVER_S]).all()
+
+
+def test_the_names_tell_the_weights() -> None:
     assert (BASELINE, KS, FEWEST) == ("similarity alone", (1, 3, 5, 10), 6)
+    for name, ranking in METHODS.items():
+        if name.startswith("weighted sum"):
+            weights = [ranking.relevance, ranking.bm25, ranking.names]
+            assert name == "weighted sum " + "/".join(f"{weight:g}" for weight in weights)
+        if days := re.search(r"([\d.]+) days?$", name):
+            assert f"{ranking.half_life_days:.3g}" == days[1]
+    assert METHODS[SERVER_S] == PRESETS["server"]
 
 
-def test_a_pinned_card_stays_fresh_and_is_no_newer() -> None:
-    plain = {"dense": [0.5, 0.5], "bm25": [0, 0], "entity": [0, 0], "importance": [0, 0]}
-    found = card_methods(**plain, hours=[999, 24], pinned=[True, False])
-    assert found["similarity + recency, 1 day"].tolist() == [1, 0]
-    assert found["three parts, equal weights"].tolist() == [1, 0]
-    assert found["newest first"].tolist() == [-999, -24]
+def test_every_preset_is_a_row() -> None:
+    assert all(preset in METHODS.values() for preset in PRESETS.values())
 
 
-@given(signals())
-def test_a_part_that_is_equal_everywhere_moves_nothing(given: dict[str, list[float]]) -> None:
-    n = len(given["dense"])
-    given |= {"hours": [100.0] * n, "importance": [0.5] * n, "pinned": [0.0] * n}
-    found = card_methods(**given)
-    alone = found[BASELINE].argsort(kind="stable")
-    for name in found:
-        if name.startswith(("similarity +", "three parts")):
-            assert found[name].argsort(kind="stable").tolist() == alone.tolist(), name
+# When a question was asked
 
 
-# The index
-
-
-def test_the_scorer_brings_words_names_and_meaning_together() -> None:
-    hours, matters = [1.0, 2, 3, 4], [0.1, 0.2, 0.3, 0.4]
-    score = scorer(TEXTS, UNITS, NAMES, hours, matters)
-    for question in ("Does Sam feed the cat?", "Is the rent due?", "Who is Nobody?", "Miso! Miso?"):
-        found = score(question, np.float32([0.6, 0.8]))
-        dense = [0.6, 0.96, 0.8, 1.0]
-        documents = [stem(text) for text in TEXTS]
-        said = words_oracle.scores(documents, stem(question), variant="lucene")
-        asked = [name for name in ("Miso", "Sam") if name in question]
-        boost = names_oracle.entity_boost(asked, NAMES)
-        expected = slow.methods(dense, [float(x) for x in said], boost, hours, matters, [False] * 4)
-        assert list(found) == list(expected)
-        for name, scores in found.items():
-            assert scores == pytest.approx(expected[name], abs=1e-6), (question, name)
-
-
-def test_the_scorer_knows_pins_and_needs_no_names() -> None:
-    score = scorer(TEXTS, UNITS, [()] * 4, [9, 9, 9, 9], [0.5] * 4, pinned=[0, 0, 0, 1])
-    found = score("Sam?", UNITS[0])
-    assert found["similarity + recency, 1 day"] == pytest.approx([1, 0.8, 0, 1.6])
-    assert found["RRF of similarity, BM25, names"].tolist() == (
-        found["RRF of similarity and BM25"].tolist()
-    )
+def test_a_later_card_is_not_there_and_a_later_access_is_none() -> None:
+    cards = deck(TEXTS, [10.0, 5.0, 1.0, 30.0])
+    cards["last_accessed_at"] = pd.to_datetime([NOW, pd.NaT, pd.NaT, pd.NaT], utc=True)
+    then = NOW - timedelta(hours=3)
+    early = scorer(cards, UNITS)("Is the rent due?", UNITS[2], then)
+    rows = [0, 1, 3]
+    plain = cards.assign(last_accessed_at=pd.to_datetime([None] * 4, utc=True)).iloc[rows]
+    alone = scorer(plain, UNITS[rows])("Is the rent due?", UNITS[2], then)
+    for name, scores in early.items():
+        assert scores[2] == -np.inf and scores[rows].tolist() == alone[name].tolist(), name
+    both = scorer(cards, UNITS)
+    first = both("Is the rent due?", UNITS[2], then)
+    both("Is the rent due?", UNITS[2], NOW)
+    again = both("Is the rent due?", UNITS[2], then)
+    assert all(first[name].tolist() == again[name].tolist() for name in first)
+    before = both("Is the rent due?", UNITS[2], NOW - timedelta(hours=99))
+    assert all(np.isneginf(scores).all() for scores in before.values())
 
 
 # Recall
@@ -192,10 +201,12 @@ def test_neither_ids_nor_rows_decide_a_recall(order: list[int], ids: list[str]) 
     units[4] = units[5]
     units /= np.linalg.norm(units, axis=1, keepdims=True)
     hours, names = np.array([9.0, 9, 1, 1, 5, 5, 7]), [{"Miso"}, set(), {"Miso"}, set(), *"AAB"]
+    ways = {name: ranking for name, ranking in METHODS.items() if ranking.diversity == "none"}
 
     def board(rows: list[int], called: list[str]) -> list[list[float]]:
         held = [set(names[row]) for row in rows]
-        score = scorer([LITTLE[r] for r in rows], units[rows], held, hours[rows], [0.5] * 7)
+        cards = deck([LITTLE[r] for r in rows], hours[rows], held, ids=called)
+        score = scorer(cards, units[rows], for_texts(ways, LITTLE))
         asked = ["Где кот?", "Is the rent due?", "Is Miso here?", "Nobody knows."]
         wanted = [(0,), (4,), (2, 6), (5, 3)]
         paper = pd.DataFrame(
@@ -204,31 +215,40 @@ def test_neither_ids_nor_rows_decide_a_recall(order: list[int], ids: list[str]) 
                 "wanted": [[called[rows.index(row)] for row in want] for want in wanted],
             }
         )
-        found = recalls(paper, called, lambda q: score(q, units[7]), (1, 2, 5))
+        found = recalls(paper, called, lambda q: score(q, units[7], NOW), (1, 2, 5))
         return [table.to_numpy().tolist() for table in found.values()]
 
     assert board(order, ids) == board(list(range(7)), list("abcdefg"))
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"),
+    ("text", "lost"),
     [
-        ("She gave the cats names.", ["gave", "cat", "name"]),
-        ("Когда мы купили дом?", ["когда", "мы", "купили", "дом"]),
-        ("В 2024 мы купили iPhone.", ["2024", "iphon", "в", "мы", "купили"]),
-        ("東京都 and the cats", ["cat", "東京", "京都"]),
-        ("Who is it?", ["who", "is", "it"]),
-        ("", []),
-        ("?!", []),
+        ("She gave the cats names.", False),
+        ("Zoë likes crème brûlée.", False),
+        ("Когда мы купили дом?", True),
+        ("В 2024 мы купили iPhone.", True),
+        ("東京都 and the cats", True),
+        ("Who is it?", False),
+        ("", False),
+        ("?!", False),
     ],
 )
-def test_what_the_stemmer_leaves_out_is_cut_by_unicode(text: str, tokens: list[str]) -> None:
-    assert words(text) == tokens
+def test_what_the_stemmer_leaves_out_is_known(text: str, lost: bool) -> None:
+    assert unread([text]) == [lost]
 
 
-@given(st.text(st.characters(max_codepoint=127)))
-def test_of_plain_english_the_stems_are_read(text: str) -> None:
-    assert words(text) == (stem(text) or unicode(text))
+@given(st.lists(st.text(st.characters(max_codepoint=127)), min_size=1))
+def test_plain_english_is_stemmed(texts: list[str]) -> None:
+    assert for_texts(METHODS, texts) == METHODS
+
+
+def test_a_tenth_of_the_texts_decides() -> None:
+    texts = ["Кот спит.", *["The cat sleeps."] * 9]
+    assert for_texts(METHODS, texts) == METHODS
+    changed = for_texts(METHODS, texts[:9])
+    assert {r.tokenizer for name, r in changed.items() if name != SERVER_S} == {"words"}
+    assert changed[SERVER_S] == METHODS[SERVER_S]
 
 
 def test_a_group_is_some_of_the_rows() -> None:
@@ -297,6 +317,13 @@ def test_five_of_five_prove_nothing_though_their_interval_has_no_width() -> None
     assert row["low"] == row["high"] == 100 and row["verdict"] == "within noise"
 
 
+def test_equal_methods_go_by_the_tables_that_are_given_for_ties() -> None:
+    table = pd.DataFrame({name: [1.0, 0.0] for name in ("a", BASELINE, "b", "c")})
+    second = pd.DataFrame({"c": [1.0, 1], "b": [0.0, 1], BASELINE: [0.0, 1], "a": [0.0, 0]})
+    third = pd.DataFrame({"a": [1.0, 1], "b": [1.0, 1], BASELINE: [0.0, 0], "c": [0.0, 0]})
+    assert list(leaderboard(table, ties=[second, third]).index) == ["c", "b", BASELINE, "a"]
+
+
 def test_equal_methods_stand_in_the_order_of_the_columns() -> None:
     x, y, z = 1 / 7, 2 / 3, 1 / 3  # added in another order, their sum ends in another digit
     table = pd.DataFrame({"b": [x, y, z], BASELINE: [z, y, x], "a": [y, x, z]})
@@ -343,19 +370,13 @@ def test_so_many_simulated_questions_show_it_eight_times_in_ten() -> None:
 # Refusals
 
 
-def methods(**other: object) -> Call:
-    plain = {"dense": [0.1, 0.2], "bm25": [0, 1], "entity": [0, 1], "hours": [1, 2]}
-    return lambda: card_methods(**(plain | {"importance": [0, 1]} | other))  # type: ignore[arg-type]
-
-
 def asked(wanted: object, ids: list[str], scores: object, ks: object = (1,)) -> Call:
     return lambda: recalls(exam(wanted), ids, lambda question: scores, ks)  # type: ignore
 
 
-def indexed(**other: object) -> Call:
-    plain = {"texts": TEXTS, "vectors": UNITS, "names": NAMES, "hours": [1] * 4}
-    made = lambda: scorer(**(plain | {"importance": [0] * 4} | other))  # type: ignore # noqa: E731
-    return lambda: made()("Sam?", UNITS[0])
+def indexed(vectors: np.ndarray = UNITS, **other: object) -> Call:
+    cards = deck(TEXTS, [1.0] * 4, NAMES).assign(**other)
+    return lambda: scorer(cards, vectors)("Sam?", UNITS[0], NOW)
 
 
 def varied(question: str) -> dict[str, list[float]]:
@@ -364,19 +385,10 @@ def varied(question: str) -> dict[str, list[float]]:
 
 TWO = pd.DataFrame({BASELINE: [0.0, 1.0]})
 REFUSED: list[tuple[Call, str]] = [
-    (methods(dense=[0.1, NAN]), "dense[1] is nan: must be a number"),
-    (methods(bm25=[0, -1]), "bm25[1] is -1.0: must be at least 0"),
-    (methods(entity=[0, 2]), "entity[1] is 2.0: must be at most 1"),
-    (methods(hours=[-1, 0]), "hours[0] is -1.0: must be at least 0"),
-    (methods(importance=[5, 0]), "importance[0] is 5.0: must be at most 1"),
-    (
-        methods(hours=[1]),
-        "lengths differ: dense 2, bm25 2, entity 2, hours 1, importance 2",
-    ),
-    (methods(pinned=[2, 0]), "pinned[0] is 2.0: must be at most 1"),
-    (indexed(texts=TEXTS[:2]), "lengths differ: texts 2, vectors 4, names 4"),
-    (indexed(vectors=2 * UNITS), "vectors[0] has length 2: must be a unit vector"),
-    (indexed(hours=[1]), "lengths differ: vectors 4, hours 1, importance 4"),
+    (indexed(UNITS[:2]), "lengths differ: cards 4, vectors 2"),
+    (indexed(2 * UNITS), "vectors[0] has length 2: must be a unit vector"),
+    (indexed(importance=[5, 0, 5, 5]), "rating[1] is 0.0: must be at least 1"),
+    (lambda: scorer(deck([], []), UNITS[:0]), "cards is empty: there is nothing to rank"),
     (lambda: recalls(exam(), ["a"], varied), "exam is empty: there is nothing to count"),
     (asked(("a",), ["a"], {"m": [1]}, ()), "ks is empty: there is nothing to count"),
     (asked(("a",), ["a"], {"m": [1]}, (1, 0)), "ks[1] is 0: must be a whole number, 1 or more"),
@@ -412,13 +424,6 @@ def test_a_refusal_names_argument_row_and_value(call: Call, message: str) -> Non
         call()
 
 
-def test_pins_and_tiny_points_are_checked() -> None:
-    cards = [0.7, 0.6], [0, 2], [0, 0], [1, 99], [0.5, 0.5]
-    with pytest.raises(ValueError, match=r"^pinned has shape \(3,\)"):
-        card_methods(*cards, pinned=[True, False, True])
-    with pytest.raises(ValueError, match=r"^pinned\[0\] is 2.0"):
-        card_methods(*cards, pinned=[2, 0])
-    with pytest.raises(ValueError, match=r"^hours\[0\] is -1.0"):
-        scorer(["a", "b"], np.eye(2, dtype=np.float32), [[], []], [-1, 2], [0.5, 0.5])
+def test_tiny_points_are_checked() -> None:
     with pytest.raises(ValueError, match=r"^points is 1e-200: too small"):
         questions_needed([0, 1], 1e-200)

@@ -12,12 +12,14 @@ FADED = (1.0, 30.0, 180.0, 730.0)
 
 def methods(
     dense: Sequence[float],
-    words: Sequence[float],
+    okapi: Sequence[float],
+    lucene: Sequence[float],
     names: Sequence[float],
     hours: Sequence[float],
     importance: Sequence[float],
     pinned: Sequence[bool],
 ) -> dict[str, list[float]]:
+    """Every way but the server's S, where every card is looked at."""
     n = range(len(dense))
     park = recency.half_life_days(0.995)
 
@@ -29,22 +31,25 @@ def methods(
         return fusion.weighted_sum({"a": dense, "b": fresh(days)}, {"a": 1.0, "b": weight})
 
     def three(*weights: float) -> list[float]:
-        return ranking.three_part_total(dense, fresh(park), importance, list(weights))
+        return ranking.three_part_total(
+            dense, recency.recency(hours, 0.995), importance, list(weights)
+        )
 
     def summed(*weights: float) -> list[float]:
-        named = {"a": dense, "b": words, "c": names}
+        named = {"a": dense, "b": okapi, "c": names}
         return fusion.weighted_sum(named, dict(zip("abc", weights, strict=True)))
 
-    everywhere, said, called = [True for _ in n], [x > 0 for x in words], [x > 0 for x in names]
-    two = fusion.reciprocal_rank_fusion([dense, words], [everywhere, said])
-    all_three = fusion.reciprocal_rank_fusion([dense, words, names], [everywhere, said, called])
+    everywhere, called = [True for _ in n], [x > 0 for x in names]
+    matched = [x > 0 for x in lucene]
+    two = fusion.reciprocal_rank_fusion([dense, okapi], [everywhere, matched])
+    all_three = fusion.reciprocal_rank_fusion([dense, okapi, names], [everywhere, matched, called])
     faded = [*FADED[:1], park, *FADED[1:]]
     labels = ("1 day", "5.76 days", "30 days", "180 days", "730 days")
     recent = zip(labels, map(with_recency, faded), strict=True)
     return {
-        "newest first": [-h for h in hours],
-        "similarity alone": list(dense),
-        "BM25": [x if x > 0 else -inf for x in words],
+        "newest first": [0.5 ** (h / 24 / 730) for h in hours],
+        "similarity alone": fusion.weighted_sum({"a": dense}, {"a": 1.0}),
+        "BM25": [x / (x + 2) if x > 0 else -inf for x in lucene],
         **{f"similarity + recency, {label}": scores for label, scores in recent},
         "similarity + 0.1 recency, 30 days": with_recency(30.0, 0.1),
         "three parts, equal weights": three(1, 1, 1),
