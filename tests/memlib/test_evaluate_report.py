@@ -384,10 +384,8 @@ def test_a_signal_that_matches_nothing_is_said_to_be_empty(capsys: Capture, tmp_
     assert rows(text, "b")["BM25"][-2:] == ["-", "empty"]
     assert "worse" not in [row[-1] for m, row in rows(text, "b").items() if m == "BM25"]
     told = " ".join(text.split())
-    assert (
-        "Empty: no question has a card that scores above another: BM25, the server's S. What matched"
-        in told
-    )
+    empty = "Empty: no question has a card that scores above another: BM25, the server's S."
+    assert f"{empty} What matched" in told
     assert " of 13 differences" in told and "(BM25)" not in told
 
 

@@ -513,3 +513,20 @@ def test_what_cannot_be_ranked_is_refused() -> None:
         index.rank(question, query, SERVER, datetime(2025, 6, 11))
     with pytest.raises(ValueError, match=r"query has shape \(12,\)"):
         index.rank(question, asked_of("many")[0][1], SERVER, NOW)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.3])
+@pytest.mark.parametrize("diversity", ["none", "penalty", "mmr"])
+def test_what_is_served_is_what_is_picked(diversity: str, threshold: float | None) -> None:
+    cards, vectors = maya()
+    ranking = replace(SERVER, diversity=diversity, threshold=threshold)
+    index = Index(cards, vectors)
+    for question, query in asked_of("maya")[:4]:
+        told = index.rank(question, query, ranking, NOW, TOP_K)
+        picked = told.index[told["why"] == PICKED].tolist()
+        scores = pd.Series(index.served(question, query, ranking, NOW, TOP_K), index=cards.index)
+        found = scores[scores > -np.inf].sort_values(ascending=False, kind="stable")
+        assert found.index[: len(picked)].tolist() == picked
+        low = -np.inf if threshold is None else threshold
+        kept = told.index[told["S"] >= low] if diversity == "none" else picked
+        assert set(found.index) == set(kept)
