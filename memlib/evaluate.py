@@ -59,6 +59,10 @@ every card. The half-lives, the weight of 0.1 and relevance times 5 are this cou
 def unread(texts: Sequence[str]) -> list[bool]:
     """Of which texts the English stemmer leaves words out that hold no letter a-z and no digit.
 
+    texts    any texts
+    returns  True or False for each
+    Source: this course.
+
     >>> unread(["The cats", "Кот спит, iPhone", "Who is it?"])
     [False, True, False]
     """
@@ -70,6 +74,7 @@ def for_texts(methods: Mapping[str, Ranking], texts: Sequence[str]) -> dict[str,
 
     texts    cards and questions
     returns  name -> ranking; "words" instead of "stem", if `unread` says so of a tenth of the texts
+    Source: this course.
 
     >>> for_texts({"BM25": Ranking(bm25=1.0)}, ["Кот спит."])["BM25"].tokenizer
     'words'

@@ -27,7 +27,7 @@ from memlib.evaluation import paired_bootstrap
 from memlib.retrieval import PRESETS
 from tests.oracles import bm25 as words_oracle
 from tests.oracles import entity_boost as names_oracle
-from tests.oracles import own_memory as slow
+from tests.oracles import evaluate as slow
 
 Call = Callable[[], object]
 NAN = float("nan")
