@@ -1,7 +1,7 @@
 """Run the checks in stages, time each, and tell at the end what was green.
 
-First, one after the other, what uses every core; then the others, two at a time, each shown whole
-when it ends.
+First, one after the other, what uses every core or begins kernels; then the others, two at a time,
+each shown whole when it ends.
 """
 
 import os
@@ -27,7 +27,8 @@ AS_STORED = [
 ]
 NBVAL = [*PYTEST, *AS_STORED]
 WIDE = ("-n", "auto")  # these tests are spread over all cores
-LANES = 2  # of the stages that are not, so many run beside each other
+KERNELS = ("notebooks", "processors")  # begin a kernel a notebook: two at once may pick one port
+LANES = 2  # of all other stages, so many run beside each other
 ALIKE = ("lint", "format", "houses")  # these read the source: no matter which Python starts them
 
 Stages = dict[str, list[str]]
@@ -111,7 +112,8 @@ def run(stages: Mapping[str, Sequence[str]], absent: Sequence[str]) -> int:
                 print(head(name), output.read(), sep="\n", flush=True)
         results[name] = (time.monotonic() - begin, code)
 
-    first = [name for name in stages if name.endswith("set up") or stages[name][-2:] == [*WIDE]]
+    alone = ("set up", *KERNELS)
+    first = [name for name in stages if name.endswith(alone) or stages[name][-2:] == [*WIDE]]
     for name in first:
         print(head(name), flush=True)
         begin = time.monotonic()

@@ -215,3 +215,25 @@ def test_ci_looks_for_other_pythons_before_it_changes_home(
     listed = wanted.format(path=path, pyenv=versions)
     assert run.stdout.splitlines()[-1] == f"{path}/make test PYTHONS={listed}"
     assert not (root / ".venv-3.12").exists()
+
+
+def test_what_begins_kernels_or_uses_every_core_runs_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each stage holds a file while it runs, and fails if such a stage meets another's."""
+    look = """
+import sys, time, pathlib
+here, alone = pathlib.Path(sys.argv[1]), sys.argv[2] == "alone"
+mine = here / sys.argv[3]
+mine.touch()
+time.sleep(0.3)
+others = [p.name for p in here.iterdir() if p != mine]
+mine.unlink()
+sys.exit(bool(others) and (alone or any(name.startswith("alone") for name in others)))
+"""
+    table = {}
+    for n, name in enumerate(("one", "notebooks", "two", "processors", "three", "x: set up")):
+        kind = "lane" if name in ("one", "two", "three") else "alone"
+        table[name] = [sys.executable, "-c", look, str(tmp_path), kind, f"{kind}{n}"]
+    table["wide"] = [sys.executable, "-c", look, str(tmp_path), "alone", "alone9", *stages.WIDE]
+    assert stages.run(table, []) == 0, capfd.readouterr().out
