@@ -29,6 +29,7 @@ from memlib.evaluate import (
 )
 from memlib.evaluate_files import Memory, read_memory, read_questions, read_vectors
 from memlib.importance import from_rating
+from memlib.librarian import _units
 from memlib.progress import progress_bar, watched
 from memlib.recency import age_hours
 from memlib.retrieval import Ranking, ranking_code
@@ -197,7 +198,7 @@ def _embedded(
         said = f"its vectors come from {memory.embedder_id}, --embedder is {embedder.id}"
         raise CardError(f"{file.name}: {said}: name the same one, or `reembed` the store")
     else:
-        rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        rows = _units(rows)
     ids = [f"question {id!r}" for id in exam.index]
     return rows, embed_named(embedder, ids, list(exam["question"]), "query")
 

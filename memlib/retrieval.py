@@ -31,6 +31,7 @@ from memlib.ranking import (
     MMR_LAMBDA,
     THETA_KEEP,
     FinalWeights,
+    Picked,
     final_score,
     pick_diverse,
     rank_order,
@@ -512,10 +513,7 @@ class Index:
         if ranking.diversity == "none":
             values[rows] = np.where(score >= low, score, -np.inf)
             return values
-        how = ranking.diversity, ranking.copy_cost, ranking.mmr_lambda
-        picked = pick_diverse(
-            score, self.vectors[rows].astype(np.float64), cards.index, top_k, *how
-        )
+        picked = _pick(self.vectors[rows].astype(np.float64), cards.index, score, ranking, top_k)
         places = -np.arange(len(picked.rows), dtype=np.float64)
         values[rows[picked.rows]] = np.where(np.array(picked.score) >= low, places, -np.inf)
         return values
@@ -629,6 +627,12 @@ def _of_server(shown: pd.DataFrame, ranking: Ranking) -> dict[str, Floats]:
     return {name: adds.get(name, np.zeros(len(shown))) for name in PARTS}
 
 
+def _pick(units: Floats, ids: pd.Index, score: Floats, ranking: Ranking, top_k: int) -> Picked:
+    """The first top_k by the ranking's diversity."""
+    how = ranking.diversity, ranking.copy_cost, ranking.mmr_lambda
+    return pick_diverse(score, units, ids, top_k, *how)
+
+
 def _picked(
     cards: pd.DataFrame,
     vectors: Vectors,
@@ -639,8 +643,7 @@ def _picked(
 ) -> pd.DataFrame:
     """Pick among the candidates, and say of each why it is in or out."""
     ids, units = cards.index, vectors.astype(np.float64)
-    how = ranking.diversity, ranking.copy_cost, ranking.mmr_lambda
-    picked = pick_diverse(score, units, ids, top_k, *how)
+    picked = _pick(units, ids, score, ranking, top_k)
     order, low = rank_order(score, ids), ranking.threshold
     left = order[~np.isin(order, picked.rows)]
     penalty, at = np.zeros(len(score)), score.copy()

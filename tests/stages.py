@@ -103,22 +103,23 @@ def run(stages: Mapping[str, Sequence[str]], absent: Sequence[str]) -> int:
     def head(name: str) -> str:
         return f"\n=== {name}: {' '.join(stages[name][1:])[:150]}"
 
-    def in_a_lane(name: str) -> None:
+    def timed(name: str, output: IO[str] | None = None) -> None:
         begin = time.monotonic()
+        code = code_of(stages[name], output)
+        results[name] = (time.monotonic() - begin, code)
+
+    def in_a_lane(name: str) -> None:
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-            code = code_of(stages[name], output)
+            timed(name, output)
             output.seek(0)
             with one_at_a_time:
                 print(head(name), output.read(), sep="\n", flush=True)
-        results[name] = (time.monotonic() - begin, code)
 
     alone = ("set up", *KERNELS)
     first = [name for name in stages if name.endswith(alone) or stages[name][-2:] == [*WIDE]]
     for name in first:
         print(head(name), flush=True)
-        begin = time.monotonic()
-        code = code_of(stages[name])
-        results[name] = (time.monotonic() - begin, code)
+        timed(name)
     with ThreadPoolExecutor(LANES) as lanes:
         list(lanes.map(in_a_lane, [name for name in stages if name not in first]))
     wide = max(map(len, stages), default=0)

@@ -15,6 +15,7 @@ from course.playground import comparison, shelf
 from course.playground.as_code import as_code
 from course.playground.configuration import Finding, Form
 from course.playground.models import BUNDLED
+from memlib.checks import Floats
 from memlib.evaluate import scorer
 from memlib.librarian import Librarian
 from memlib.ranking import rank_order
@@ -47,11 +48,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 score = scorer(MAYA.cards, VECTORS, PRESETS, TOP_K)
 
 
-def measured(question: str, query: Any, name: str) -> list[str]:
+def measured(scores: Floats, ids: pd.Index) -> list[str]:
     """The ids that `evaluate` counts as found."""
-    scores = score(question, query, NOW)[name]
-    served = rank_order(scores.clip(-1e9), MAYA.cards.index, TOP_K)
-    return MAYA.cards.index[served[scores[served] > -np.inf]].tolist()
+    best = rank_order(scores.clip(-1e9), ids, TOP_K)
+    return ids[best[scores[best] > -np.inf]].tolist()
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -70,7 +70,7 @@ def test_every_caller_gives_the_same_ids_in_the_same_order(
         shown = comparison.rank(index, question, query, form, NOW, TOP_K)
         assert shown.index[shown["why"] == PICKED].tolist() == picked
         assert len(picked) == TOP_K or name == "server"
-        assert measured(question, query, name) == picked
+        assert measured(score(question, query, NOW)[name], MAYA.cards.index) == picked
     known = MAYA.name, MAYA.fingerprint, BUNDLED
     finding = Finding(*known, NOW, QUESTIONS[-1], TOP_K, form, form)
     space: dict[str, Any] = {}
@@ -101,6 +101,4 @@ def test_on_two_thousand_cards_too(tmp_path: Path, name: str) -> None:
             picked = told.index[told["why"] == PICKED].tolist()
             plain = rank(many, units, question, query, PRESETS[name], NOW, TOP_K)
             assert plain.index.tolist() == told.index.tolist()
-            scores = evaluated(question, query, NOW)[name]
-            best = rank_order(scores.clip(-1e9), many.index, TOP_K)
-            assert many.index[best[scores[best] > -np.inf]].tolist() == picked
+            assert measured(evaluated(question, query, NOW)[name], many.index) == picked

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from course.data.dialogue import Conversation, load_dialogue, turn_text
+from memlib.embedders import cached
 from memlib.embedders.protocol import Embedder, Vectors
 from memlib.signals import in_context
 
@@ -23,11 +24,11 @@ class LocomoUnavailable(RuntimeError):
 
 
 def cache_folder() -> Path:
-    """Where downloads and vectors are kept: MEMLIB_CACHE, or ~/.cache/memlib; made if missing.
+    """Where downloads and vectors are kept: memlib's own cache, made if missing.
 
     Raises LocomoUnavailable if the folder cannot be made.
     """
-    folder = Path(os.environ.get("MEMLIB_CACHE") or Path.home() / ".cache" / "memlib")
+    folder = cached.cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

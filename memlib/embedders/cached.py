@@ -8,7 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from memlib.embedders.protocol import Embedder, Role, TooLong, Vectors, check_texts
+from memlib.embedders.protocol import (
+    Embedder,
+    Role,
+    TooLong,
+    Vectors,
+    all_or_too_long,
+    check_texts,
+)
 
 
 def cache_folder() -> Path:
@@ -48,20 +55,17 @@ class Cached:
         texts = check_texts(texts, role)
         keys = [hashlib.sha256(f"{role}\0{text}".encode()).hexdigest() for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.rows}
-        refused: TooLong | None = None
+        what = ""
         if new:
             try:
                 vectors = dict(enumerate(self.embedder.embed(list(new.values()), role)))
             except TooLong as error:
-                refused, vectors = error, error.vectors
+                what, vectors = error.what, error.vectors
             names = list(new)
             self.rows |= {names[row]: vector for row, vector in vectors.items()}
             self._write()
         known = {row: self.rows[key] for row, key in enumerate(keys) if key in self.rows}
-        if refused:
-            long = {row: text for row, text in enumerate(texts) if row not in known}
-            raise TooLong(refused.what, long, known)
-        return np.array([*known.values()], np.float32).reshape(-1, self.dim)
+        return all_or_too_long(texts, known, what, self.dim)
 
     def _read(self) -> dict[str, Vectors]:
         try:

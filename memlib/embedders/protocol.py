@@ -89,6 +89,21 @@ def check_texts(texts: Sequence[str], role: Role) -> list[str]:
     return checked
 
 
+def all_or_too_long(
+    texts: Sequence[str], known: Mapping[int, Vectors], what: str, dim: int
+) -> Vectors:
+    """Return the vectors of all texts, (n, dim), or raise TooLong for those that have none.
+
+    known  the vectors of the texts that have one, by number;  what  who refused the others
+
+    >>> all_or_too_long(["a"], {0: np.float32([1, 0])}, "", 2).shape
+    (1, 2)
+    """
+    if long := {row: text for row, text in enumerate(texts) if row not in known}:
+        raise TooLong(what, long, known)
+    return np.array([*known.values()], np.float32).reshape(-1, dim)
+
+
 def embed_named(
     embedder: Embedder, names: Sequence[str], texts: Sequence[str], role: Role = "document"
 ) -> Vectors:

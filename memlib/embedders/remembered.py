@@ -3,9 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from memlib.embedders.protocol import Embedder, Role, TooLong, Vectors, check_texts
+from memlib.embedders.protocol import (
+    Embedder,
+    Role,
+    TooLong,
+    Vectors,
+    all_or_too_long,
+    check_texts,
+)
 
 AT_ONCE = 16  # texts between two steps of the bar
 
@@ -49,6 +54,4 @@ class Remembered:
             self.told(at + len(some), len(new))
         stored = self.rows
         found = {row: stored[role, t] for row, t in enumerate(texts) if (role, t) in stored}
-        if long := {row: text for row, text in enumerate(texts) if row not in found}:
-            raise TooLong(what, long, found)
-        return np.array([*found.values()], np.float32).reshape(-1, self.dim)
+        return all_or_too_long(texts, found, what, self.dim)
