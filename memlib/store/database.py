@@ -21,6 +21,7 @@ FAULTS = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: is its folder there, and may you write to it?",
 }
 LOG, INDEX = "-wal", "-shm"  # beside an open file: changes that it lacks, and where they stand
+WHOLE = "-whole"  # there for the moment in which a file that lacks nothing has no log
 PAUSES = (0.01, 0.1, 1.0)  # seconds: another program may be just about to make the log
 
 
@@ -81,7 +82,8 @@ class Database:
             except BaseException:
                 self._leave()
                 raise
-            if without_log or not lacks_log or 0 < version < marked_since:
+            marked = version >= marked_since or not version
+            if without_log or not (lacks_log and marked) or _beside(self.path, WHOLE).exists():
                 return self._prepare(version, time.monotonic() + timeout_seconds)
             self._leave()
             time.sleep(pause or 0)
@@ -173,7 +175,7 @@ class Database:
                 self.path, timeout=timeout_seconds, isolation_level=None, check_same_thread=False
             )
         self._db.row_factory = sqlite3.Row
-        self._finish = weakref.finalize(self, _close_and_mark, self._db, os.getpid())
+        self._finish = weakref.finalize(self, _close_and_mark, self._db, self.path, os.getpid())
 
     def _prepare(self, version: int, deadline: float) -> None:
         try:
@@ -181,9 +183,10 @@ class Database:
             self.run("PRAGMA secure_delete = ON")
             if version < len(self._schema):  # before there is a log: so no copy is without tables
                 self._raise_version(version)
-            self._switch_to_wal(deadline)
-            if self._lacks_log():
-                self._begin_log()
+            with _whole_without_log(self.path):
+                self._switch_to_wal(deadline)
+                if self._lacks_log():
+                    self._begin_log()
         except BaseException:
             self.close()
             raise
@@ -262,13 +265,25 @@ def _beside(file: Path, end: str) -> Path:
     return file.with_name(file.name + end)
 
 
-def _close_and_mark(db: sqlite3.Connection, process: int) -> None:
+@contextmanager
+def _whole_without_log(file: Path) -> Iterator[None]:
+    """A kill between a log's beginning, or end, and the header's word on it leaves a whole file."""
+    with suppress(OSError):
+        _beside(file, WHOLE).touch(mode=0o600)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            _beside(file, WHOLE).unlink()
+
+
+def _close_and_mark(db: sqlite3.Connection, file: Path, process: int) -> None:
     """Close; who leaves last puts the log into the file, whose header then says it is closed.
 
     SQLite refuses that while others have the file open. Also runs for what nobody closed.
     """
     if os.getpid() == process:  # not in a fork's child, which has no part in the locks
-        with suppress(sqlite3.Error):
+        with suppress(sqlite3.Error), _whole_without_log(file):
             db.rollback()
             db.execute("PRAGMA journal_mode = DELETE").fetchall()
     db.close()

@@ -1,13 +1,17 @@
 """The file under a store: made once, another's left alone, a change whole or not at all."""
 
+import itertools
 import multiprocessing
 import os
+import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -438,6 +442,42 @@ def test_a_program_that_ends_without_closing_leaves_a_file_that_opens(
     path = tmp_path / "notes.db"
     subprocess.run([sys.executable, "-c", HOLD + end, str(path)], cwd=ROOT, capture_output=True)
     assert [p.name for p in tmp_path.iterdir()] == ["notes.db"] and len(notes(path)) == 20
+
+
+def open_and_close(path: Path, told: int) -> None:
+    for n in itertools.count():
+        base = opened(path)
+        note(base, f"{n:06}")
+        os.write(told, b".")
+        base.close()
+
+
+def kill_often(folder: str) -> None:
+    """Alone in its process, which forks: a child for each kill, in the midst of its loop."""
+    path, draw = Path(folder) / "notes.db", random.Random(0)
+    for _ in range(100):
+        reader, writer = os.pipe()
+        if not (child := os.fork()):
+            open_and_close(path, writer)
+        os.close(writer)
+        assert os.read(reader, 1) == b"."
+        time.sleep(draw.uniform(0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        told = 1 + len(os.read(reader, 10_000))
+        os.close(reader)
+        kept = notes(path)
+        assert kept == [f"{n:06}" for n in range(len(kept))] and len(kept) >= told
+        assert [p.name for p in path.parent.iterdir()] == ["notes.db"]
+        path.unlink()
+
+
+def test_a_kill_in_the_middle_of_opening_or_closing_leaves_a_file_that_opens(
+    tmp_path: Path,
+) -> None:
+    code = "import sys; from tests.memlib.store.test_database import kill_often as run; "
+    command = [sys.executable, "-c", code + "run(sys.argv[1])", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
 
 
 def test_a_backup_is_whole_while_another_program_writes(tmp_path: Path) -> None:
