@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from course.data.dialogue import VARIANTS, Conversation
+from course.data.fetch import DataUnavailable, cache_folder
 from course.data.files import data_path
-from course.data.locomo import LocomoUnavailable, cache_folder, cached_vectors, load_locomo
+from course.data.locomo import load_locomo
 from course.data.recorded import choose
+from course.data.turn_vectors import cached_vectors
 from course.measure.experiment import KS, METHODS, READINGS, measure_recalls, measure_signals
 from course.measure.experiment import method_row as row
 from course.measure.remeasure import FILE, compared, noted
@@ -210,7 +212,7 @@ def main() -> int:
         told, (stay, where) = _told(found), compared(FUSION, FILES, found)
         if not stay:
             write((*FILES, FILE), (*found, noted(FUSION)))
-    except (LocomoUnavailable, EmbedderUnavailable, OSError) as error:
+    except (DataUnavailable, EmbedderUnavailable, OSError) as error:
         print(f"make locomo: {error}", file=sys.stderr)
         return 2
     counts = found.facts.groupby("fact", sort=False)["value"].sum().astype(int)

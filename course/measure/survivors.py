@@ -13,10 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from course.data.dialogue import Conversation
+from course.data.fetch import DataUnavailable, cache_folder
 from course.data.files import data_path
-from course.data.locomo import LocomoUnavailable, cache_folder, cached_vectors, load_locomo
+from course.data.locomo import load_locomo
 from course.data.maya import COURSE_NOW, load_exam
 from course.data.recorded import choose
+from course.data.turn_vectors import cached_vectors
 from course.measure.ideas import PARTS, STACK, Asked, Prepared, ask
 from course.measure.leaderboard import (
     BASELINE,
@@ -304,7 +306,7 @@ def main() -> int:
         stay, where = compared(SURVIVORS, COMPARED, judged)
         if not stay:
             write((*FILES, FILE), (*tables, noted(SURVIVORS)))
-    except (LocomoUnavailable, EmbedderUnavailable, OSError) as error:
+    except (DataUnavailable, EmbedderUnavailable, OSError) as error:
         print(f"make locomo: {error}", file=sys.stderr)
         return 2
     print(

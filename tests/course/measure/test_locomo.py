@@ -12,9 +12,11 @@ import pandas as pd
 import pytest
 
 from course.data.dialogue import VARIANTS, Conversation, Question, Turn
+from course.data.fetch import DataUnavailable, fetch
 from course.data.files import data_path
-from course.data.locomo import LocomoUnavailable, cached_vectors, load_locomo, locomo_path
+from course.data.locomo import SOURCE, load_locomo
 from course.data.recorded import choose, read_recorded
+from course.data.turn_vectors import cached_vectors
 from course.data.vectors import course_texts
 from course.measure import locomo as measure_locomo
 from course.measure import remeasure
@@ -339,7 +341,7 @@ def test_on_another_processor_a_tenth_of_a_point_is_accepted(
 
 
 @pytest.mark.parametrize(
-    "error", [LocomoUnavailable("no data"), EmbedderUnavailable("no model"), OSError("disk full")]
+    "error", [DataUnavailable("no data"), EmbedderUnavailable("no model"), OSError("disk full")]
 )
 @pytest.mark.parametrize("command", [measure_locomo, measure_survivors])
 def test_what_fails_is_one_line_and_writes_nothing(
@@ -506,8 +508,8 @@ def test_measured_again_the_figures_are_those_committed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
-        locomo_path(download=False)
-    except LocomoUnavailable as error:
+        fetch(SOURCE, download=False)
+    except DataUnavailable as error:
         pytest.skip(str(error))
     gap = reproduced()
     new = measure(load_locomo(download=False), choose("bundled"), tmp_path)

@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from course.data.dialogue import Conversation, load_dialogue
+from course.data.fetch import DataUnavailable, cache_folder
 from course.data.files import data_path
-from course.data.locomo import LocomoUnavailable, cache_folder, load_locomo
+from course.data.locomo import load_locomo
 from course.data.recorded import choose
 from course.measure import remeasure
 from course.measure import survivors as measure_survivors
@@ -234,7 +235,7 @@ def test_changing_facts_are_measured_again_and_all_thirds_are_told() -> None:
 def test_what_survived_is_measured_again_on_locomo() -> None:
     try:
         splits = load_locomo(download=False)
-    except LocomoUnavailable as missing:
+    except DataUnavailable as missing:
         pytest.skip(str(missing))
     embedder, folder = choose("bundled"), cache_folder()
     again = measure(*(prepare(split, embedder, folder) for split in splits))
