@@ -13,12 +13,20 @@ from hypothesis import strategies as st
 from memlib.evaluation import (
     DRAWS,
     Difference,
+    Grouped,
+    cluster_bootstrap,
     evidence_recall,
     expected_recall,
+    group_means,
+    group_verdict,
+    grouped_difference,
+    holm,
     paired_bootstrap,
     resample,
     signs_by_group,
     sit_exam,
+    t_inside,
+    t_point,
 )
 from tests.oracles import evaluation as slow
 from tests.oracles import ranking as oracle
@@ -328,7 +336,84 @@ def test_signs_agree_with_the_oracle(rows: Pairs, data: st.DataObject) -> None:
     assert signs_by_group(*columns(rows)[::-1], groups) == found[::-1]
 
 
+# groups: the independent units
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-50, 50), st.integers(-50, 50), st.sampled_from("abcd")), min_size=1
+    )
+)
+def test_group_means_are_those_of_the_oracle(rows: list[tuple[int, int, str]]) -> None:
+    first, second, groups = zip(*rows, strict=True)
+    wanted = slow.group_means(first, second, groups)
+    assert group_means(first, second, groups).tolist() == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 6, 9, 10, 30])
+def test_t_is_the_area_under_its_density(freedom: int) -> None:
+    for t in (0.0, 0.3, 1.0, 2.5, 6.0):
+        assert t_inside(t, freedom) == pytest.approx(slow.t_inside(t, freedom), abs=1e-9)
+    for level in (0.0, 0.5, 0.9, 0.95, 0.999):
+        assert t_inside(t_point(level, freedom), freedom) == pytest.approx(level, abs=1e-12)
+
+
+def test_t_points_are_those_of_every_textbook() -> None:
+    table = {1: 12.706, 2: 4.303, 3: 3.182, 6: 2.447, 9: 2.262, 30: 2.042}
+    for freedom, point in table.items():
+        assert round(t_point(0.95, freedom), 3) == point
+
+
+def test_a_difference_over_groups_by_hand() -> None:
+    # means 1, 3 and 8: mean 4, sd √13, so 4 ± 4.3027 · √13 / √3
+    found = grouped_difference([0] * 5, [1, 2, 4, 8, 8], ["a", "b", "b", "c", "c"])
+    assert found.means == (1.0, 3.0, 8.0) and found.mean == 4.0
+    reach = 4.302652729 * (13 / 3) ** 0.5
+    assert (found.low, found.high) == pytest.approx((4 - reach, 4 + reach))
+    assert found.p == pytest.approx(1 - slow.t_inside(4 / (13 / 3) ** 0.5, 2), abs=1e-9)
+
+
+def test_a_group_counts_once_however_many_its_questions() -> None:
+    few = grouped_difference([0, 0, 0], [1, 2, 4], ["a", "b", "c"])
+    many = grouped_difference([0] * 22, [1] * 20 + [2, 4], ["a"] * 20 + ["b", "c"])
+    assert few == many
+
+
+def test_groups_that_agree_to_the_last_digit_leave_no_doubt_and_none_no_difference() -> None:
+    assert grouped_difference([0, 0], [2, 2], "ab") == (2.0, 2.0, 2.0, 0.0, (2.0, 2.0))
+    assert grouped_difference([3, 1], [3, 1], "ab") == (0.0, 0.0, 0.0, 1.0, (0.0, 0.0))
+
+
+def test_drawing_groups_anew_is_drawing_their_means_anew() -> None:
+    first, second = [0.0] * 6, [1.0, 3.0, 2.0, 6.0, 7.0, 2.0]
+    groups = ["a", "a", "b", "b", "c", "c"]
+    found = cluster_bootstrap(first, second, groups)
+    assert found == paired_bootstrap([0, 0, 0], [2, 4, 4.5])
+    assert found == cluster_bootstrap(first, second, groups, seed=0)
+    # of three groups every 27th draw holds the lowest alone: the interval reaches from end to end
+    assert (found.low, found.high) == (2.0, 4.5)
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_goes_step_by_step(p: list[float]) -> None:
+    assert holm(p).tolist() == slow.holm(p)
+
+
+def verdict(*means: float, p: float | None = None) -> str:
+    return group_verdict(grouped_difference([0] * len(means), means, range(len(means))), p)
+
+
+def test_a_verdict_needs_the_interval_all_signs_but_one_and_its_p() -> None:
+    assert verdict(1, 2, 1.5, 2.5, 1, 0) == "better"
+    assert verdict(-1, -2, -1.5, -2.5, -1, 0) == "worse"
+    assert verdict(3, 3, 3, 3, 3, 3, 3, 3, -0.5, -0.5) == "within noise"  # two signs against
+    assert verdict(9, 1, 1, 1, 1, 1) == "within noise"  # one group decides: the interval holds 0
+    assert verdict(1, 2, 1.5, 2.5, 1, 0, p=0.06) == "within noise"
+    assert verdict(2, 2, 2, 2, 2) == "too few groups"
+
+
 NAN = float("nan")
+SIX = Grouped(1.0, 0.5, 1.5, 0.01, (1.0,) * 6)
 REFUSED: list[tuple[Call, str]] = [
     (
         lambda: evidence_recall([0], [], 1),
@@ -365,6 +450,24 @@ REFUSED: list[tuple[Call, str]] = [
     (lambda: paired_bootstrap([1], [2], 0), "draws is 0: must be 1 or more"),
     (lambda: signs_by_group([1], [2], ["a", "b"]), "lengths differ: first 1, second 1, groups 2"),
     (lambda: signs_by_group([1], [NAN], ["a"]), "second[0] is nan: must be a number"),
+    (lambda: group_means([1], [2], ["a", "b"]), "lengths differ: first 1, second 1, groups 2"),
+    (
+        lambda: grouped_difference([1, 2], [2, 2], ["a", "a"]),
+        "groups holds 1 label(s): one group has no spread, give two",
+    ),
+    (
+        lambda: grouped_difference([], [], []),
+        "groups holds 0 label(s): one group has no spread, give two",
+    ),
+    (lambda: grouped_difference([1], [NAN], ["a"]), "second[0] is nan: must be a number"),
+    (lambda: cluster_bootstrap([], [], []), "groups is empty: there is nothing to draw"),
+    (lambda: cluster_bootstrap([1], [2], ["a"], 0), "draws is 0: must be 1 or more"),
+    (lambda: t_inside(-1, 3), "t is -1.0: must be at least 0"),
+    (lambda: t_inside(1, 0), "freedom is 0: must be a whole number, 1 or more"),
+    (lambda: t_point(1.0, 3), "level is 1.0: must be below 1"),
+    (lambda: t_point(0.5, 1.5), "freedom is 1.5: must be a whole number, 1 or more"),
+    (lambda: holm([0.1, 1.2]), "p[1] is 1.2: must be at most 1"),
+    (lambda: group_verdict(SIX, 1.2), "p is 1.2: must be at most 1"),
 ]
 
 

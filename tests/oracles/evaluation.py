@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from itertools import permutations, product
-from math import ceil, inf
+from math import ceil, exp, inf, lgamma, pi, sqrt
 from random import Random
 from statistics import fmean
 
@@ -71,3 +71,35 @@ def signs(
         sums[group] = sums.get(group, Fraction(0)) + Fraction(b) - Fraction(a)
     totals = list(sums.values())
     return sum(t > 0 for t in totals), sum(t == 0 for t in totals), sum(t < 0 for t in totals)
+
+
+def t_inside(t: float, freedom: int) -> float:
+    """The density, added up by Simpson's rule."""
+    scale = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(freedom * pi)
+    steps = 2000
+    width = 2 * t / steps
+    total = 0.0
+    for i in range(steps + 1):
+        x = -t + i * width
+        weight = 1 if i in (0, steps) else 4 if i % 2 else 2
+        total += weight * scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2)
+    return total * width / 3
+
+
+def group_means(
+    first: Sequence[float], second: Sequence[float], groups: Sequence[Hashable]
+) -> list[float]:
+    held: dict[Hashable, list[float]] = {}
+    for a, b, group in zip(first, second, groups, strict=True):
+        held.setdefault(group, []).append(b - a)
+    return [fmean(gaps) for gaps in held.values()]
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Step by step: the least times m, the next times m - 1, never below the one before."""
+    adjusted, floor, left = [0.0] * len(p), 0.0, len(p)
+    for row in sorted(range(len(p)), key=lambda row: p[row]):
+        floor = max(floor, min(1.0, left * p[row]))
+        adjusted[row] = floor
+        left -= 1
+    return adjusted
