@@ -16,7 +16,7 @@ import numpy as np
 
 from course.data.dialogue import load_dialogue, turn_text
 from course.data.files import data_path
-from course.data.maya import PUBLISHED_QUESTION, load_exam
+from course.data.maya import PUBLISHED_QUESTION, load_exam, load_practice
 from course.data.recorded import read_recorded, text_key
 from memlib.cards import load_cards
 from memlib.embedders.minilm import Bundled
@@ -32,9 +32,9 @@ BOXES = (  # cards and the questions about them
 def course_texts() -> list[tuple[Role, str]]:
     """Return each text that a chapter embeds, with its role, once.
 
-    Each box's cards (document) and questions (query), the published question (query), the
-    dialogue's turns, bare and with speaker and caption (document), and its questions (query), and
-    the rows of data/texts.csv.
+    Each box's cards (document) and questions (query), the published question and the practice
+    questions (query), the dialogue's turns, bare and with speaker and caption (document), and its
+    questions (query), and the rows of data/texts.csv.
     Raises ValueError for a row of texts.csv with an unknown role or no text.
 
     >>> ("query", PUBLISHED_QUESTION) in course_texts()
@@ -44,6 +44,8 @@ def course_texts() -> list[tuple[Role, str]]:
     for cards, questions in BOXES:
         found += [("document", text) for text in load_cards(data_path(cards))["text"]]
         found += [("query", text) for text in load_exam(data_path(questions))["question"]]
+    practice, unanswered = load_practice()
+    found += [("query", text) for text in (*practice["question"], *unanswered)]
     for talk in load_dialogue():
         found += [("document", turn_text(turn, v)) for turn in talk.turns for v in ("t", "sc")]
         found += [("query", asked.text) for asked in talk.questions]
