@@ -51,11 +51,13 @@ PARTS = ("relevance", "recency", "importance", "names", "bm25", "usage", "tags",
 NORMALIZERS = {"min-max": min_max, "z-score": z_score, "none": None}
 FUSIONS = ("weighted sum", "RRF", "server")
 DECAYS = ("per hour", "half-life", "by kind")
+CLOCKS = ("access", "creation")
 IMPORTANCES = ("rating", "server")
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "normalizer": tuple(NORMALIZERS),
     "fusion": FUSIONS,
     "decay": DECAYS,
+    "clock": CLOCKS,
     "importance_as": IMPORTANCES,
     "tokenizer": tuple(TOKENIZERS),
     "variant": VARIANTS,
@@ -101,6 +103,8 @@ class Ranking:
     decay       "per hour" (0.5 to the power of hours over half-life, pinned or not), "half-life"
                 (the same, but pinned cards stay fresh), "by kind" (as that, one half-life a kind)
     half_life_days  above 0, may be infinite; for "by kind" a mapping that has every kind
+    clock       what recency counts from: the last "access" (or creation, if there was none), or
+                "creation" alone, which no search moves
     importance_as   "rating", or "server": the rating, the pin and the kind, clamped to 0 to 1
     tokenizer, variant, k1, b  of BM25;  k_norm  the BM25 score that saturation makes one half
     w_duplicate  what a full copy costs under the diversity "penalty"; None: final_weights' own
@@ -128,6 +132,7 @@ class Ranking:
     final_weights: FinalWeights = FinalWeights()
     decay: str = "per hour"
     half_life_days: float | Mapping[str, float] = half_life_days(DECAY_PER_HOUR)
+    clock: str = "access"
     importance_as: str = "rating"
     tokenizer: str = "stem"
     variant: str = "lucene"
@@ -185,6 +190,12 @@ class Ranking:
         cost = self.final_weights.w_duplicate if own is None else own
         return cost if self.diversity == "penalty" else 0.0
 
+    @property
+    def changes(self) -> bool:
+        """Whether a part has a weight that changes while texts and vectors stay."""
+        fixed = self.clock == "creation" and self.decay == "per hour"
+        return any(self.weights[name] for name in CLOCKED if not (fixed and name == "recency"))
+
     def _check_half_lives(self) -> None:
         days = self.half_life_days
         if (self.decay == "by kind") != isinstance(days, Mapping):
@@ -228,7 +239,16 @@ SERVER = Ranking(
     diversity="penalty",
     threshold=THETA_KEEP,
 )
+DEFAULT = Ranking(
+    relevance=0.9,
+    bm25=0.1,
+    recency=0.2,
+    half_life_days=180.0,
+    clock="creation",
+    tokenizer="words",
+)
 PRESETS: Mapping[str, Ranking] = {
+    "default": DEFAULT,
     "similarity": SIMILARITY,
     "three parts": THREE_PARTS,
     "weighted sum 0.8/0.1/0.1": PUBLISHED_SUM,
@@ -238,6 +258,9 @@ PRESETS: Mapping[str, Ranking] = {
 }
 """Rankings with a name, and where each comes from.
 
+default                   meaning, a little of the words, and how long ago a card was made: the
+                          best of 104 over the questions of five persons, see
+                          data/people_results.csv: this course, chapter 10
 similarity                the cosine alone: *Scoring beyond similarity*, table (a)
 three parts               relevance, recency (0.995 an hour) and importance, each min-max
                           normalised, equal weights: *Scoring beyond similarity*, table (c)
@@ -324,7 +347,7 @@ def features(
     miso        0.5      0.5
     """
     tags = question_tags(question, all_tags(cards) if known_tags is None else known_tags)
-    hours = age_hours(cards["created_at"], cards["last_accessed_at"], now)
+    hours = _age_hours(cards, now, ranking.clock)
     table = pd.DataFrame({"text": cards["text"], "dense": dense}, index=cards.index)
     table["bm25_norm"] = saturate(numbers("bm25", bm25, ndim=1).clip(0), ranking.k_norm)
     table["tag_match"] = tag_match(tags, cards["tags"].tolist())
@@ -427,7 +450,7 @@ class Index:
         self._words: dict[tuple[object, ...], BM25] = {}
         self._question: tuple[str, bytes] | None = None
         self._found: dict[tuple[object, ...], Any] = {}
-        self._ages: tuple[datetime, Floats] | None = None
+        self._ages: tuple[datetime, str, Floats] | None = None
 
     def rank(
         self,
@@ -530,7 +553,7 @@ class Index:
         found, ids = self.matches(question, query, ranking), self.cards.index
         rows = candidates(found.dense, found.bm25, ids, ranking)
         scale = NORMALIZERS[ranking.normalizer] if ranking.fusion == "weighted sum" else None
-        whole, bounded = self.cards, scale and any(ranking.weights[name] for name in CLOCKED)
+        whole, bounded = self.cards, scale and ranking.changes
         if current is None:
             cards = whole.iloc[rows]
         elif bounded:
@@ -569,7 +592,7 @@ class Index:
         """How each part of a sum or of RRF is worked out for these cards, once it is asked for."""
         return {
             "relevance": lambda: found.dense,
-            "recency": lambda: _freshness(cards, self._hours(cards, now), ranking),
+            "recency": lambda: _freshness(cards, self._hours(cards, now, ranking.clock), ranking),
             "importance": lambda: _weight(cards, ranking),
             "names": lambda: found.names,
             "bm25": lambda: found.bm25,
@@ -584,13 +607,18 @@ class Index:
         names = near.names if ranking.names else None
         return features(cards, near.dense, near.bm25, question, now, ranking, self.tags, names)
 
-    def _hours(self, cards: pd.DataFrame, now: datetime) -> Floats:
+    def _hours(self, cards: pd.DataFrame, now: datetime, clock: str) -> Floats:
         """Ages of these cards; of those that were given they are worked out once a `now`."""
         if cards is not self.cards:
-            return age_hours(cards["created_at"], cards["last_accessed_at"], now)
-        if self._ages is None or self._ages[0] != now:
-            self._ages = now, age_hours(cards["created_at"], cards["last_accessed_at"], now)
-        return self._ages[1]
+            return _age_hours(cards, now, clock)
+        if self._ages is None or self._ages[:2] != (now, clock):
+            self._ages = now, clock, _age_hours(cards, now, clock)
+        return self._ages[2]
+
+
+def _age_hours(cards: pd.DataFrame, now: datetime, clock: str) -> Floats:
+    accessed = cards["last_accessed_at"] if clock == "access" else [None] * len(cards)
+    return age_hours(cards["created_at"], accessed, now)
 
 
 def _unscaled(

@@ -37,7 +37,7 @@ DEEPEST = 50  # the largest k that is measured: diversity picks no further
 SLOW_DAYS = HALF_LIFE_DAYS["semantic"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """What of a conversation is known before a question comes."""
 

@@ -1,7 +1,7 @@
 """Rankings put to the cards of several people, and one of them chosen by leaving a person out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,12 +16,13 @@ from memlib.checks import Floats
 from memlib.embedders.protocol import Embedder, Vectors
 from memlib.evaluation import expected_recall
 from memlib.progress import progress
-from memlib.retrieval import PRESETS, RRF, SIMILARITY, Index, Ranking
+from memlib.retrieval import PRESETS, SIMILARITY, Index, Ranking
 
 KS = (3, 5, 10, 20)
 CHOSEN_AT = (3, 5, 10)  # what goes into a prompt; the mean of the three decides
 RRF_KS = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 100.0)
 BASELINE = "similarity"
+FADED = ("sum 0.9/0.1, words", "sum 0.8/0.2, words", "sum 0.8/0.2, stem")
 DIGITS = 9  # of a score: cards that are alike score alike
 
 
@@ -46,32 +47,35 @@ class Person:
 
 
 def _sums() -> Iterator[tuple[str, Ranking]]:
+    """Sums of meaning and words, and recency counted from creation beside them."""
     for tokenizer in ("stem", "words"):
-        for tenths in range(1, 10):
-            words = tenths / 10
-            parts = {"relevance": 1 - words, "bm25": words, "tokenizer": tokenizer}
-            name = f"{1 - words:.1f}/{words:.1f}, {tokenizer}"
-            yield f"sum {name}", Ranking(**parts)  # type: ignore[arg-type]
-            yield f"z-score sum {name}", Ranking(**parts, normalizer="z-score")  # type: ignore[arg-type]
+        for words in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+            parts = Ranking(relevance=round(1 - words, 1), bm25=words, tokenizer=tokenizer)
+            name = f"{parts.relevance}/{words}, {tokenizer}"
+            yield f"sum {name}", parts
+            yield f"z-score sum {name}", replace(parts, normalizer="z-score")
         for k in RRF_KS:
             fused = Ranking(bm25=1.0, fusion="RRF", rrf_k=k, tokenizer=tokenizer)
             yield f"RRF k = {k:g}, {tokenizer}", fused
-        words_alone = Ranking(relevance=0.0, bm25=1.0, normalizer="none", threshold=1e-9)
-        yield f"BM25, {tokenizer}", Ranking(**{**vars(words_alone), "tokenizer": tokenizer})
 
 
+def _fading(base: Mapping[str, Ranking]) -> Iterator[tuple[str, Ranking]]:
+    for name, ranking in base.items():
+        for weight in (0.05, 0.1, 0.2, 0.3):
+            for days in (30.0, 180.0, 730.0):
+                faded = replace(ranking, recency=weight, half_life_days=days, clock="creation")
+                yield f"{name} + {weight} recency, {days:g} days", faded
+
+
+_SUMS = dict(_sums())
+_WORDS = Ranking(relevance=0.0, bm25=1.0, normalizer="none", threshold=1e-9)
 CANDIDATES: Mapping[str, Ranking] = {  # the simpler first: of equal ones it is taken
     BASELINE: SIMILARITY,
-    **dict(sorted(_sums(), key=lambda one: not one[0].startswith("BM25"))),
-    **{
-        f"similarity + 0.1 recency, {days:g} days": Ranking(
-            recency=0.1, decay="half-life", half_life_days=days
-        )
-        for days in (30.0, 180.0, 730.0)
-    },
-    "three parts": PRESETS["three parts"],
-    "RRF k = 60, okapi": RRF,
-    "the server's S": PRESETS["server"],
+    "BM25, stem": _WORDS,
+    "BM25, words": replace(_WORDS, tokenizer="words"),
+    **_SUMS,
+    **dict(_fading({BASELINE: SIMILARITY} | {n: _SUMS[n] for n in FADED})),
+    **{name: PRESETS[name] for name in ("three parts", "RRF", "server")},
 }
 
 

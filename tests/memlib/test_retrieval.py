@@ -277,6 +277,13 @@ def test_the_clocks_the_rating_and_bm25_are_as_they_are_set() -> None:
         only = Ranking(0, 1, normalizer="none", decay=decay, half_life_days=days, **EVERY)
         told = index.rank(question, query, only, NOW)["S"].loc[cards.index]
         np.testing.assert_allclose(told, fresh, atol=1e-12)
+    unused = age_hours(cards["created_at"], [None] * len(cards), NOW)
+    assert (unused > hours).any()
+    only = Ranking(0, 1, normalizer="none", half_life_days=15.0, clock="creation", **EVERY)
+    told = index.rank(question, query, only, NOW)["S"].loc[cards.index]
+    np.testing.assert_allclose(told, recency(unused, 0.5 ** (1 / (24 * 15.0))), atol=1e-12)
+    shown = index.explain(question, query, only, NOW)["recency"].loc[cards.index]
+    np.testing.assert_allclose(shown, told, atol=1e-12)
     for form, weight in (
         ("rating", from_rating(cards["importance"])),
         ("server", server_importance(cards)),
@@ -290,6 +297,25 @@ def test_the_clocks_the_rating_and_bm25_are_as_they_are_set() -> None:
     words = BM25([cut(text) for text in cards["text"]], 0.9, 0.4, "lucene").scores(cut(question))
     told = index.rank(question, query, only, NOW)["S"].loc[cards.index]
     np.testing.assert_allclose(told, words / (words + 0.5), atol=1e-12)
+
+
+def test_what_counts_from_creation_asks_no_store_for_its_cards() -> None:
+    cards, vectors = maya()
+    question, query = asked_of("maya")[0]
+
+    def ask(ids: list[str] | None) -> pd.DataFrame:
+        asked.append(ids)
+        return cards if ids is None else cards.loc[ids]
+
+    for ranking, everything in (
+        (Ranking(recency=0.2, clock="creation"), False),
+        (Ranking(recency=0.2, clock="creation", decay="half-life"), True),  # a pin counts there
+        (Ranking(recency=0.2), True),
+        (Ranking(recency=0.2, clock="creation", importance=0.1), True),
+    ):
+        asked: list[list[str] | None] = []
+        Index(cards, vectors).rank(question, query, ranking, NOW, 3, ask)
+        assert (None in asked) is everything and len(asked) == 1
 
 
 def test_the_server_s_weights_are_those_that_are_given() -> None:
@@ -410,6 +436,9 @@ def test_presets_are_what_their_sources_say() -> None:
     assert 0.5 ** (1 / (24 * float(str(PRESETS["three parts"].half_life_days)))) == (
         pytest.approx(0.995, abs=1e-15)
     )
+    default = PRESETS["default"]
+    assert (default.clock, default.half_life_days, default.tokenizer) == ("creation", 180, "words")
+    assert (default.decay, default.variant) == ("per hour", "lucene") and not default.changes
     assert SERVER.threshold == 0.35 and SERVER.half_life_days == HALF_LIFE_DAYS
     assert SERVER.copy_cost == 0.15 and PRESETS["RRF"].rrf_k == 60
     assert {r.candidates_dense for r in PRESETS.values()} == {50}
@@ -448,6 +477,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "fusion": ({"fusion": "sum"}, r"^ranking\.fusion is 'sum': must be one of weighted sum, RRF"),
     "k": ({"rrf_k": 0}, r"^ranking\.rrf_k is 0\.0: must be at least"),
     "decay": ({"decay": "linear"}, r"^ranking\.decay is 'linear': must be one of per hour"),
+    "clock": ({"clock": "edit"}, r"^ranking\.clock is 'edit': must be one of access, creation$"),
     "days": ({"half_life_days": 0}, r"^ranking\.half_life_days is 0: must be above 0"),
     "short": ({"half_life_days": 1e-9}, "half_life_days is 1e-09: so short that nothing is left"),
     "one": ({"decay": "by kind"}, r"^ranking\.half_life_days is .*: must be a mapping of kinds"),

@@ -39,11 +39,14 @@ def test_a_bare_import_keeps_texts_and_dates_alone() -> None:
 
 def test_the_candidates_are_rankings_of_which_the_simplest_comes_first() -> None:
     assert list(CANDIDATES)[:3] == [BASELINE, "BM25, stem", "BM25, words"]
-    assert len(CANDIDATES) == 1 + 2 * (9 + 9 + 7 + 1) + 6
+    assert len(CANDIDATES) == 1 + 2 * (9 + 9 + 7 + 1) + 4 * 4 * 3 + 3
     assert CANDIDATES["sum 0.6/0.4, words"] == Ranking(relevance=0.6, bm25=0.4, tokenizer="words")
+    fading = CANDIDATES["sum 0.9/0.1, words + 0.2 recency, 180 days"]
+    assert (fading.relevance, fading.bm25, fading.recency) == (0.9, 0.1, 0.2)
+    assert (fading.half_life_days, fading.clock, fading.decay) == (180.0, "creation", "per hour")
     assert CANDIDATES["RRF k = 2, stem"].rrf_k == 2.0
     assert CANDIDATES["BM25, words"].relevance == 0.0
-    assert CANDIDATES["the server's S"] == SERVER and RRF in CANDIDATES.values()
+    assert CANDIDATES["server"] == SERVER and RRF in CANDIDATES.values()
 
 
 def person(wishes: tuple[Wish, ...]) -> Person:
