@@ -23,6 +23,7 @@ HANDED_OUT = (
     *("README.md", "Makefile", "requirements.txt", "pyproject.toml", "LICENSE", "LICENSE-TEXT"),
     *("notebooks/[0-9][0-9]_*.ipynb", "notebooks/images/*", "notebooks/exercises/ch*/ch*.ipynb"),
     *("memlib/**/*.py", "memlib/**/*.txt", "memlib/py.typed", "course/**/*.py", "data/*.*"),
+    "course/chapters.toml",
 )
 BARRED = {
     "answers.py",

@@ -1,0 +1,117 @@
+"""The table of chapters: what is read from it, what is refused, and that every list agrees."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from course.chapters import CHAPTERS, WITH_EXERCISE, Chapter, read
+from grader.tasks import known_chapters
+
+ROOT = Path(__file__).parents[2]
+COUNTED = r"\b(1\d|eleven|twelve|thirteen) (chapters|exercises)\b"
+GOOD = '{ file = "00_start", title = "start", adds = "a start", minutes = 40 }'
+
+
+def head(path: str) -> str:
+    """A notebook's first cell."""
+    cells = json.loads((ROOT / path).read_text(encoding="utf-8"))["cells"]
+    return "".join(cells[0]["source"])
+
+
+def stems(pattern: str) -> list[str]:
+    return sorted(path.stem for path in ROOT.glob(pattern))
+
+
+def test_the_notebooks_and_panels_that_are_there_are_those_of_the_table() -> None:
+    files = [chapter.file for chapter in CHAPTERS]
+    assert stems("notebooks/[0-9]*.ipynb") == stems("site/panels/*.html") == files
+    with (ROOT / "data" / "texts.csv").open(encoding="utf-8", newline="") as lines:
+        assert {row["used_in"] for row in csv.DictReader(lines)} <= set(files)
+
+
+def test_the_exercises_that_are_there_are_those_of_the_table() -> None:
+    exercises = [Path(chapter.exercise).stem for chapter in WITH_EXERCISE]
+    assert stems("notebooks/exercises/ch*/ch*.ipynb") == known_chapters() == exercises
+
+
+def test_a_notebook_is_named_after_its_title() -> None:
+    for chapter in CHAPTERS:
+        assert chapter.file == f"{chapter.number}_{re.sub('[ -]', '_', chapter.title.lower())}"
+
+
+def test_a_notebook_tells_its_minutes_and_its_neighbours() -> None:
+    links = [f"[{chapter.name}]({chapter.file}.ipynb)" for chapter in CHAPTERS]
+    for place, chapter in enumerate(CHAPTERS):
+        told = head(chapter.notebook)
+        assert f"**Time** {chapter.minutes} minutes" in told, chapter.file
+        if place:
+            assert f"**Before this** {links[place - 1]}" in told, chapter.file
+        if place + 1 < len(CHAPTERS):
+            assert f"**Next** {links[place + 1]}" in told, chapter.file
+
+
+def test_an_exercise_names_its_chapter() -> None:
+    for chapter in WITH_EXERCISE:
+        assert f"**Chapter** {chapter.name}" in head(chapter.exercise)
+
+
+def test_the_instructors_plan_holds_every_chapter_once_and_the_longest() -> None:
+    guide = (ROOT / "notebooks" / "exercises" / "README.md").read_text(encoding="utf-8")
+    weeks = re.findall(r"^\| \d+ \| ([\d, ]+) \| ([^|]+) \|", guide, flags=re.MULTILINE)
+    planned = [number for chapters, _ in weeks for number in chapters.split(", ")]
+    assert planned == [chapter.number for chapter in CHAPTERS]
+    handed_in = [name for _, exercises in weeks for name in exercises.split(", ")]
+    assert [name for name in handed_in if name != "capstone"] == known_chapters()[:-1]
+    minutes = [chapter.minutes for chapter in CHAPTERS]
+    assert f"A chapter takes a student {min(minutes)} to {max(minutes)} minutes" in guide
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("README.md", "CONTRIBUTING.md", "notebooks/index.md", "notebooks/exercises/README.md"),
+        *(chapter.notebook for chapter in CHAPTERS),
+    ],
+)
+def test_no_sentence_counts_the_chapters(path: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if path.endswith(".ipynb"):
+        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+        text = "\n".join("".join(cell["source"]) for cell in cells)
+    assert not re.search(COUNTED, text, flags=re.IGNORECASE)
+
+
+def test_a_table_is_read_in_its_order(tmp_path: Path) -> None:
+    table = tmp_path / "chapters.toml"
+    table.write_text(f'[[part]]\ntitle = "all"\nchapters = [{GOOD}]', encoding="utf-8")
+    (chapter,) = read(table)
+    assert chapter == Chapter("all", "00_start", "start", "a start", 40)
+    assert chapter.name == "00 start"
+    assert chapter.notebook == "notebooks/00_start.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("00_start", "01_start", "chapters.toml, chapter 00: file is '01_start': must be 00_"),
+        ("00_start", "00_St rt", "file is '00_St rt': must be 00_ and a topic"),
+        (', adds = "a start"', "", "chapter 00: adds: must hold file, title, adds, minutes"),
+        ("adds", "brings", "adds, brings: must hold"),
+        ('"start"', '" "', "title is ' ': must be a text"),
+        ('"start"', "7", "title is 7: must be a text"),
+        ("40", "0", "minutes is 0: must be a whole number"),
+        ("40", "true", "minutes is True: must be a whole number"),
+        ("40", "4.5", "minutes is 4.5: must be a whole number"),
+    ],
+)
+def test_a_bad_entry_is_refused_by_chapter_key_and_value(
+    tmp_path: Path, old: str, new: str, why: str
+) -> None:
+    table = tmp_path / "chapters.toml"
+    entry = GOOD.replace(old, new)
+    table.write_text(f'[[part]]\ntitle = "all"\nchapters = [{entry}]', encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(why)):
+        read(table)
