@@ -2,7 +2,11 @@
 
 import csv
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,64 @@ from grader.tasks import known_chapters
 ROOT = Path(__file__).parents[2]
 COUNTED = r"\b(1\d|eleven|twelve|thirteen) (chapters|exercises)\b"
 GOOD = '{ file = "00_start", title = "start", adds = "a start", minutes = 40 }'
+LISTS = """
+import json, runpy
+from pathlib import Path
+from course.show import course_map
+from grader import release, tasks
+from tests import stages
+from tests.browser import conftest
+from tests.notebooks import refresh
+from tests.site import panels
+conf = runpy.run_path("site/conf.py")
+index = Path("notebooks/index.md").read_text(encoding="utf-8")
+print(json.dumps({
+    "map": course_map.sentence(),
+    "time plan": course_map.time_plan(),
+    "site index": conf["with_lists"](index),
+    "panels": str(panels.PANELLED),
+    "browser": str(conftest.NAMES),
+    "refresh": str(refresh.NOTEBOOKS),
+    "stages": str(stages.CHAPTERS + stages.EXERCISES),
+    "grader": str(tasks.known_chapters()),
+    "release": str(list(release.files())),
+}))
+"""
+ENTRY = (
+    '  { file = "12_second_look", title = "second look", adds = "a second look", minutes = 5 },\n'
+)
+WANTED = {
+    "map": ["12 second look (a second look)"],
+    "time plan": ["12 second look            a second look                    5", "13 chapters"],
+    "site index": ["12 second look <12_second_look>", "12 second look <exercises/ch12/ch12>"],
+    "panels": ["notebooks/12_second_look.ipynb"],
+    "browser": ["12_second_look.ipynb"],
+    "refresh": ["notebooks/12_second_look.ipynb", "notebooks/exercises/ch12/ch12.ipynb"],
+    "stages": ["notebooks/12_second_look.ipynb", "notebooks/exercises/ch12/ch12.ipynb"],
+    "grader": ["ch12"],
+    "release": [
+        *("notebooks/12_second_look.ipynb", "notebooks/exercises/ch12/ch12.ipynb"),
+        *("course/chapters.toml", "course/widgets/second_look.py", "memlib/second_look.py"),
+    ],
+}
+OWN = {  # the files of the new chapter, and those of chapter 02 that they are made of
+    "notebooks/12_second_look.ipynb": "notebooks/02_recency.ipynb",
+    "notebooks/exercises/ch12/ch12.ipynb": "notebooks/exercises/ch02/ch02.ipynb",
+    "notebooks/exercises/ch12/answers.py": "notebooks/exercises/ch02/answers.py",
+    "memlib/second_look.py": "memlib/recency.py",
+    "tests/memlib/test_second_look.py": "tests/memlib/test_recency.py",
+    "course/widgets/second_look.py": "course/widgets/recency.py",
+    "tests/course/widgets/test_second_look.py": "tests/course/widgets/test_recency.py",
+}
+COLLECTED = (
+    *("tests/notebooks", "tests/exercises", "tests/browser/test_notebooks.py"),
+    "tests/site/test_site.py",
+)
+IDS = (
+    *("test_lint.py::test_cells_are_small_steps[12_second_look]", "test_alone.py::"),
+    *("test_mutants.py::test_all_die_but_the_listed_ones[ch12]", "test_site.py::"),
+    "TestChapter::test_its_formulas_are_drawn[12_second_look.ipynb]",
+)
 
 
 def head(path: str) -> str:
@@ -115,3 +177,27 @@ def test_a_bad_entry_is_refused_by_chapter_key_and_value(
     table.write_text(f'[[part]]\ntitle = "all"\nchapters = [{entry}]', encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(why)):
         read(table)
+
+
+def test_a_thirteenth_chapter_is_its_own_files_and_one_entry(copy: Path) -> None:
+    for new, model in OWN.items():
+        (copy / new).parent.mkdir(exist_ok=True)
+        shutil.copy(copy / model, copy / new)
+    table = copy / "course" / "chapters.toml"
+    before, end, after = table.read_text(encoding="utf-8").rpartition("]")
+    table.write_text(before + ENTRY + end + after, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stdout
+
+    lists = json.loads(run("-c", LISTS))
+    lacking = [
+        f"{name}: {each}" for name in lists for each in WANTED[name] if each not in lists[name]
+    ]
+    assert lacking == []
+    collected = run("-m", "pytest", "--collect-only", "-p", "no:cacheprovider", *COLLECTED)
+    assert [each for each in IDS if each not in collected] == []
