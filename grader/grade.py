@@ -22,7 +22,7 @@ from grader.gradebook import book_results, booked, forget
 from grader.judge import TaskMark, Verdict
 from grader.reading import Handed
 from grader.results import Result
-from grader.tasks import EXERCISES, load_tasks
+from grader.tasks import EXERCISES, known_chapters, load_tasks
 
 Judge = Callable[..., Verdict]
 Say = Callable[[str], None]
@@ -32,7 +32,7 @@ DRAW = "python3 -c 'import secrets; print(secrets.token_hex(8))'"
 
 def refusal(chapter: str, seed: str) -> str:
     """Why grading must not start, or nothing."""
-    known = sorted(path.parent.name for path in EXERCISES.glob("ch*/answers.py"))
+    known = known_chapters()
     if chapter not in known:
         return f"CHAPTER={plain(chapter)}: name one of {' '.join(known)}"
     if len(seed) < SHORTEST_SEED:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grader.collect import hidden, plain
 from grader.judge import Limits
-from grader.tasks import EXERCISES
+from grader.tasks import known_chapters
 
 SECONDS = 120  # for one home
 MOST = int(Limits().notebook_mb * 2**20)  # bytes: the judge reads no more either
@@ -153,7 +153,7 @@ def collect_homes(homes: Path, parts: Sequence[str], into: Path) -> tuple[list[s
 
 def refusal(chapter: str, homes: str, file: str) -> str:
     """Why nothing can be copied, or nothing."""
-    known = sorted(path.parent.name for path in EXERCISES.glob("ch*/answers.py"))
+    known = known_chapters()
     if chapter not in known:
         return f"CHAPTER={plain(chapter)}: name one of {' '.join(known)}"
     if not homes or not Path(homes).is_dir():

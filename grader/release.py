@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.tasks import EXERCISES, load_tasks
+from grader.tasks import EXERCISES, known_chapters, load_tasks
 
 ROOT = EXERCISES.parents[1]
 ARCHIVE = ROOT / "dist" / "memory-scoring-course.zip"
@@ -23,6 +23,7 @@ HANDED_OUT = (
     *("README.md", "Makefile", "requirements.txt", "pyproject.toml", "LICENSE", "LICENSE-TEXT"),
     *("notebooks/[0-9][0-9]_*.ipynb", "notebooks/images/*", "notebooks/exercises/ch*/ch*.ipynb"),
     *("memlib/**/*.py", "memlib/**/*.txt", "memlib/py.typed", "course/**/*.py", "data/*.*"),
+    "course/chapters.toml",
 )
 BARRED = {
     "answers.py",
@@ -159,7 +160,7 @@ def pack(handed: Mapping[str, Path], target: Path) -> Path:
 
 def main() -> int:
     handed = files()
-    found = leaks(handed, sorted(p.parent.name for p in EXERCISES.glob("ch*/answers.py")))
+    found = leaks(handed, known_chapters())
     if found:
         print("\n".join(["Nothing is packed. Students would get:", *found]), file=sys.stderr)
         return 1

@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from grader.gradebook import write
 from grader.results import COURSE, make_private
-from grader.tasks import EXERCISES, load_tasks
+from grader.tasks import EXERCISES, known_chapters, load_tasks
 
 
 class Unsolved(AssertionError):
@@ -89,7 +89,7 @@ def solved(chapter: str) -> NotebookNode:
 
 
 def main(chapter: str, course: Path = COURSE) -> int:
-    known = sorted(path.parent.name for path in EXERCISES.glob("ch*/answers.py"))
+    known = known_chapters()
     if chapter not in known:
         print(f"CHAPTER={chapter}: name one of {' '.join(known)}", file=sys.stderr)
         return 2

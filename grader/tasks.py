@@ -59,6 +59,11 @@ class Task:
         return self.inside(answer) and same(answer, expected, self.tolerance)
 
 
+def known_chapters() -> list[str]:
+    """The chapters that have tasks, by the names of their folders."""
+    return sorted(path.parent.name for path in EXERCISES.glob("ch*/answers.py"))
+
+
 def load_module(chapter: str) -> ModuleType:
     """A chapter's answers.py as a module."""
     path = EXERCISES / chapter / "answers.py"

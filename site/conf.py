@@ -10,6 +10,8 @@ from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
+from course.chapters import CHAPTERS, TABLE, WITH_EXERCISE
+
 HERE = Path(__file__).parent
 PLACEHOLDER = "The controls appear here"  # how tests/notebooks/refresh.py stores a widget's view
 VIEW = "application/vnd.jupyter.widget-view+json"  # how JupyterLab saves it
@@ -84,7 +86,21 @@ def for_the_page(notebook: dict[str, Any], page: str) -> dict[str, Any]:
     return notebook
 
 
+def with_lists(index: str) -> str:
+    """The start page with the lists of chapters and exercises, as the table has them."""
+    lists = {
+        "CHAPTERS": [f"{c.name} <{c.file}>" for c in CHAPTERS],
+        "EXERCISES": [f"{c.name} <exercises/ch{c.number}/ch{c.number}>" for c in WITH_EXERCISE],
+    }
+    for word, lines in lists.items():
+        index = index.replace(f"\n{word}\n", "\n".join(["", *lines, ""]))
+    return index
+
+
 def on_source_read(app: Any, page: str, source: list[str]) -> None:
+    if page == root_doc:
+        source[0] = with_lists(source[0])
+        app.env.note_dependency(str(TABLE))  # an index built before an entry came is built anew
     if app.env.doc2path(page).suffix == ".ipynb":
         source[0] = json.dumps(for_the_page(json.loads(source[0]), page))
 

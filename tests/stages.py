@@ -15,11 +15,12 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
+from course import chapters
 from tests.pythons import about, folder
 
 ROOT = Path(__file__).parents[1]
-CHAPTERS = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/*.ipynb"))
-EXERCISES = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("notebooks/exercises/ch*/ch*.ipynb"))
+CHAPTERS = [*(c.notebook for c in chapters.CHAPTERS), "notebooks/playground.ipynb"]
+EXERCISES = [c.exercise for c in chapters.WITH_EXERCISE]
 PYTEST = [sys.executable, "-m", "pytest"]
 AS_STORED = [
     *("--nbval", "--nbval-cell-timeout=60", "-p", "no:cacheprovider"),

@@ -4,7 +4,6 @@ import ast
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tokenize
@@ -194,19 +193,6 @@ CONSTANTS = (  # (module, line as it stands, line broken)
     ("forgetting", "FIRST_INTERVALS = (1, 6)", "FIRST_INTERVALS = (1, 5)"),
     ("strength", "ALPHA, BETA = 0.5, 0.5", "ALPHA, BETA = 0.5, 0.4"),
 )
-
-
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """The project's files, as a checkout has them, in a folder that may be broken."""
-    target = tmp_path_factory.mktemp("copy") / "project"
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for name in filter(None, names.split("\0")):
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
-    return target
 
 
 def home(root: Path, module: str) -> Path:

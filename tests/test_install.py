@@ -46,6 +46,13 @@ def test_every_file_that_setting_up_names_is_there():
     assert [name for name in named if not any(path.endswith(f"/{name}") for path in here)] == []
 
 
+def test_every_folder_that_contributors_are_sent_to_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+/[\w/]+/)`", text)) - {"build/browser/"}
+    assert {"memlib/embedders/", "tests/grader/"} <= named
+    assert [name for name in named if not (ROOT / name).is_dir()] == []
+
+
 def project_files():
     """The project's own files, without environments and caches."""
     for top in ROOT.iterdir():

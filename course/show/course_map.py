@@ -1,68 +1,45 @@
-"""The chapters: what each adds, how long it takes, and the picture of them all.
+"""The map of the chapters, and their time plan, from the table in `course/chapters.toml`.
 
 `python -m course.show.course_map notebooks/images/course.png` draws the README's picture.
 """
 
 import io
+import itertools
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 from matplotlib.patches import FancyBboxPatch
 
+from course.chapters import CHAPTERS, Chapter
 from course.show import plots, tables
 
-
-class Chapter(NamedTuple):
-    """A chapter: its number and topic, what it adds, and the minutes it takes."""
-
-    number: str
-    topic: str
-    adds: str
-    minutes: int
-
-
-CHAPTERS = (
-    Chapter("00", "start here", "Maya, her cards, the exam", 40),
-    Chapter("01", "similarity limits", "relevance", 45),
-    Chapter("02", "recency", "recency", 50),
-    Chapter("03", "importance", "importance", 60),
-    Chapter("04", "normalization", "one fair sum, weights", 50),
-    Chapter("05", "BM25", "search by exact words", 55),
-    Chapter("06", "entity boost", "search by names", 45),
-    Chapter("07", "fusion", "one ranking out of several", 65),
-    Chapter("08", "forgetting", "what to delete or review", 65),
-    Chapter("09", "strength-biased cosine", "memories made stronger", 50),
-    Chapter("10", "librarian", "the whole pipeline", 65),
-    Chapter("11", "what survived", "what measuring kept", 75),
-)
-ROWS = ("three parts of a score", "put together, and more ways to search", "a librarian at work")
 COLUMNS = 4
 
 
 def course_map() -> plots.Picture:
-    """Draw the chapters in three rows, an arrow from each to the next.
+    """Draw a row for each part of the course, more where it is long, with arrows along them.
 
     returns  a Picture; its sentence names every chapter with what it adds
 
     >>> course_map().sentence[:38]
     'Map of the course: 00 start here (Maya'
     """
-    figure, ax = plots.axes(9.2, 4.2)
+    rows = _rows()
+    figure, ax = plots.axes(9.2, 1.4 * len(rows))
     ax.set_axis_off()
-    ax.set(xlim=(-0.05, COLUMNS), ylim=(len(ROWS) - 0.38, -0.2))
-    for row, title in enumerate(ROWS):
+    ax.set(xlim=(-0.05, COLUMNS), ylim=(len(rows) - 0.38, -0.2))
+    for row, (title, chapters) in enumerate(rows):
         ax.text(0, row - 0.06, title, color="#444444", fontsize=9)
-    for place, chapter in enumerate(CHAPTERS):
-        row, column = divmod(place, COLUMNS)
-        _box(ax, column, row, chapter)
+        for column, chapter in enumerate(chapters):
+            _box(ax, column, row, chapter, last=chapter is chapters[-1])
     return plots.Picture(figure, sentence())
 
 
 def sentence() -> str:
     """The map in words: what the picture shows, and its alt text."""
-    told = "; ".join(f"{c.number} {c.topic} ({c.adds})" for c in CHAPTERS)
+    told = "; ".join(f"{c.name} ({c.adds})" for c in CHAPTERS)
     return f"Map of the course: {told}."
 
 
@@ -75,7 +52,7 @@ def time_plan() -> str:
     minutes = [chapter.minutes for chapter in CHAPTERS]
     table = tables.text_table(
         {
-            "chapter": [f"{chapter.number} {chapter.topic}" for chapter in CHAPTERS],
+            "chapter": [chapter.name for chapter in CHAPTERS],
             "adds": [chapter.adds for chapter in CHAPTERS],
             "minutes": [str(each) for each in minutes],
         },
@@ -93,19 +70,28 @@ def save(path: Path) -> None:
     path.write_bytes(buffer.getvalue())
 
 
-def _box(ax: Any, column: int, row: int, chapter: Chapter) -> None:
+def _rows() -> list[tuple[str, list[Chapter]]]:
+    """The chapters of each row, with the title above it: a part's, once."""
+    rows = []
+    for part, group in itertools.groupby(CHAPTERS, lambda chapter: chapter.part):
+        chapters = list(group)
+        for start in range(0, len(chapters), COLUMNS):
+            rows.append(("" if start else part, chapters[start : start + COLUMNS]))
+    return rows
+
+
+def _box(ax: Any, column: int, row: int, chapter: Chapter, last: bool) -> None:
     width, height = 0.9, 0.58
     look: dict[str, Any] = {"facecolor": "#CFE4F3", "edgecolor": plots.COLORS[0], "linewidth": 1.6}
     ax.add_patch(
         FancyBboxPatch((column, row), width, height, "round,pad=0,rounding_size=.06", **look)
     )
-    said = f"{chapter.number} {chapter.topic}"
     middle = column + width / 2
     bold: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.5}
-    ax.text(middle, row + 0.16, said, weight="bold", **bold)
+    ax.text(middle, row + 0.16, chapter.name, weight="bold", **bold)
     ax.text(middle, row + 0.31, chapter.adds, **bold)
     ax.text(middle, row + 0.46, f"{chapter.minutes} minutes", **bold)
-    if column + 1 < COLUMNS:
+    if not last:
         arrow = {"arrowstyle": "->", "color": "#444444"}
         ax.annotate("", (column + 1, row + 0.29), (column + 0.9, row + 0.29), arrowprops=arrow)
 

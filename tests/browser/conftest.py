@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.notebooks.refresh import ROOT
+from course.chapters import CHAPTERS
 
-CHAPTERS = sorted(path.name for path in ROOT.glob("notebooks/[0-9]*.ipynb"))
+NAMES = [f"{chapter.file}.ipynb" for chapter in CHAPTERS]
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.browser.conftest import CHAPTERS
+from tests.browser.conftest import NAMES
 
 pytestmark = pytest.mark.slow
 NARROW, WIDE = {"width": 640, "height": 1400}, {"width": 1280, "height": 1400}  # 200 % and 100 %
@@ -25,7 +25,7 @@ def cells(lab: Any, name: str, kind: str) -> list[str]:
     return [source for source in found if source.strip()]
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, indirect=True)
+@pytest.mark.parametrize("chapter", NAMES, indirect=True)
 class TestChapter:
     def test_it_runs_in_order_without_error(self, chapter: Any, lab: Any) -> None:
         from tests.browser import checks

@@ -20,10 +20,10 @@ from nbgrader.preprocessors import CheckCellMetadata
 
 from course.show.feedback import Feedback, close, feedback, refuses
 from grader import typed
-from grader.tasks import EXERCISES, load_module, load_tasks, outcome, same
+from grader.tasks import EXERCISES, known_chapters, load_module, load_tasks, outcome, same
 from grader.withheld import make_course
 
-CHAPTERS = sorted(path.name for path in EXERCISES.glob("ch*"))
+CHAPTERS = known_chapters()
 TASKS = {
     f"{chapter}-{task.name}": (chapter, task)
     for chapter in CHAPTERS

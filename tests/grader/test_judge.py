@@ -19,7 +19,7 @@ from grader import judge as judging
 from grader import sandbox
 from grader.hearing import Heard, Tampered, listen
 from grader.judge import STATUSES, Limits, Unreadable, judge
-from grader.tasks import EXERCISES, Task, load_tasks, outcome
+from grader.tasks import EXERCISES, Task, known_chapters, load_tasks, outcome
 from grader.typed import Other, Raised, TooLarge, decode, encode, encode_error, pack
 from grader.worker import agrees, code_cells, draw, mark, verdict_of
 from tests.grader.making import (
@@ -37,7 +37,7 @@ from tests.waiting import PATIENCE
 
 PATIENT = Limits(cell_seconds=PATIENCE, wall_seconds=2 * PATIENCE, memory_mb=1200, file_mb=10)
 BRIEF = replace(PATIENT, cell_seconds=8)  # where something is to be stopped
-CHAPTERS = sorted(path.name for path in EXERCISES.glob("ch*"))
+CHAPTERS = known_chapters()
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -11,17 +12,16 @@ from nbclient import NotebookClient
 from tqdm import tqdm
 from traitlets.config import Config
 
+from course.chapters import CHAPTERS, WITH_EXERCISE
 from course.show import course_map
 from tests.notebooks.pictures import alike
 
 ROOT = Path(__file__).parents[2]
-NOTEBOOKS = sorted(
-    [
-        *ROOT.glob("notebooks/[0-9]*.ipynb"),
-        ROOT / "notebooks" / "playground.ipynb",
-        *ROOT.glob("notebooks/exercises/ch*/ch*.ipynb"),
-    ]
-)
+NOTEBOOKS = [
+    *(ROOT / chapter.notebook for chapter in CHAPTERS),
+    *(ROOT / chapter.exercise for chapter in WITH_EXERCISE),
+    ROOT / "notebooks" / "playground.ipynb",
+]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PLACEHOLDER = "The controls appear here when you run this cell: click it, then press Shift+Enter."
 CELL_SECONDS = 60
@@ -85,6 +85,15 @@ def store_map(place: Path) -> None:
             place.write_bytes(drawn.read_bytes())
 
 
+def store_sentence(readme: Path) -> None:
+    """The README tells whoever cannot see the map what is on it."""
+    before = readme.read_text(encoding="utf-8")
+    alt = f"![{course_map.sentence()}]"
+    text = re.sub(r"!\[Map of the course[^\]]*\]", lambda _: alt, before)
+    if text != before:
+        readme.write_text(text, encoding="utf-8", newline="\n")
+
+
 def as_text(notebook: nbformat.NotebookNode) -> str:
     """The bytes of a notebook file, always the same for the same notebook."""
     return nbformat.writes(notebook) + "\n"
@@ -99,6 +108,7 @@ def main(names: list[str]) -> int:
             path.write_text(text, encoding="utf-8", newline="\n")
             tqdm.write(f"stored {path.relative_to(ROOT)}")
     store_map(ROOT / "notebooks" / "images" / "course.png")
+    store_sentence(ROOT / "README.md")
     return 0
 
 

@@ -220,9 +220,3 @@ def test_links_lead_to_files_that_exist(path):
     for cell in prose(read(path)):
         for target in re.findall(r"\]\(([^)#]+)\)", cell.source):
             assert target.startswith("https://") or (path.parent / target).exists(), target
-
-
-def test_a_chapter_has_an_exercise_and_the_other_way_round():
-    topics = {path.stem[:2] for path in CHAPTERS} - {"00"}
-    assert {path.stem.removeprefix("ch") for path in EXERCISES} == topics
-    assert (ROOT / "notebooks" / "images" / "course.png").stat().st_size > 10_000

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from course.show import plots
+from course.show import course_map, plots
 from tests.notebooks import refresh
 from tests.notebooks.pictures import NEAR, alike
 
@@ -107,3 +107,11 @@ def test_the_map_is_written_only_if_it_changed(tmp_path: Path) -> None:
     place.write_bytes(changed(fresh, 0, "an older map"))
     refresh.store_map(place)
     assert place.read_bytes() == fresh
+
+
+def test_the_readme_says_what_is_on_the_map(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("Before.\n\n![Map of the course: an older one.](x.png)\n", encoding="utf-8")
+    refresh.store_sentence(readme)
+    told = readme.read_text(encoding="utf-8")
+    assert told == f"Before.\n\n![{course_map.sentence()}](x.png)\n"

@@ -12,10 +12,11 @@ import ipywidgets as widgets
 import matplotlib
 import nbformat
 
+from course.chapters import CHAPTERS
 from course.widgets import parts
 from tests.notebooks.refresh import PLACEHOLDER, ROOT
 
-CHAPTERS = sorted(ROOT.glob("notebooks/[0-9]*.ipynb"))
+PANELLED = [ROOT / chapter.notebook for chapter in CHAPTERS]
 PANELS = ROOT / "site" / "panels"
 CAPTION = "The panel as it opens. Its controls move when you run the page in JupyterLab."
 
@@ -83,11 +84,11 @@ def figure(path: Path) -> str:
 def main(folder: Path = PANELS) -> int:
     """Draw the panels of all chapters; unchanged ones keep their bytes."""
     folder.mkdir(exist_ok=True)
-    for path in CHAPTERS:
+    for path in PANELLED:
         target = folder / f"{path.stem}.html"
         target.write_text(figure(path), encoding="utf-8", newline="\n")
         print(f"drawn {target.name}")
-    for target in set(folder.iterdir()) - {folder / f"{path.stem}.html" for path in CHAPTERS}:
+    for target in set(folder.iterdir()) - {folder / f"{path.stem}.html" for path in PANELLED}:
         target.unlink()
     return 0
 

@@ -14,7 +14,6 @@ from tests.notebooks.refresh import NOTEBOOKS, PLACEHOLDER, ROOT
 from tests.site import panels
 from tests.site.pages import broken, fetched, read_all, speechless
 
-INDEX = ROOT / "notebooks" / "index.md"
 NOT_A_PAGE = ["playground"]  # nothing stored in it can be read: it lives from its controls
 PAGES = [p for p in NOTEBOOKS if p.stem not in NOT_A_PAGE]
 NAMES = [p.relative_to(ROOT / "notebooks").with_suffix("").as_posix() for p in PAGES]
@@ -22,7 +21,9 @@ NAMES = [p.relative_to(ROOT / "notebooks").with_suffix("").as_posix() for p in P
 
 def listed():
     """The pages in the order of the index: chapters, then exercises."""
-    return re.findall(r"^\d.*<(.+)>$", INDEX.read_text(encoding="utf-8"), flags=re.M)
+    conf = runpy.run_path(str(ROOT / "site" / "conf.py"))
+    index = conf["with_lists"]((ROOT / "notebooks" / "index.md").read_text(encoding="utf-8"))
+    return re.findall(r"^\d\d .+ <(.+)>$", index, flags=re.M)
 
 
 def without_space(text):
@@ -46,13 +47,6 @@ def test_the_index_lists_every_notebook_in_its_order():
     chapters = [name for name in NAMES if "/" not in name]
     exercises = [name for name in NAMES if "/" in name]
     assert listed() == chapters + exercises
-    here = {p.stem for p in ROOT.glob("notebooks/*.ipynb")} - set(NOT_A_PAGE)
-    assert here == set(chapters)
-    for number, title, name in re.findall(
-        r"^(\d\d) (.+) <(.+)>$", INDEX.read_text(encoding="utf-8"), flags=re.M
-    ):
-        topic = re.sub(r"\W", "_", title.lower())
-        assert name in (f"{number}_{topic}", f"exercises/ch{number}/ch{number}")
 
 
 @pytest.mark.slow
