@@ -14,7 +14,7 @@ from memlib import forgetting
 from memlib.importance import KIND_BOOST
 from memlib.ranking import INJECTED, rank_order
 from memlib.recency import HALF_LIFE_DAYS, age_hours, recency_by_half_life
-from memlib.retrieval import PICKED, SERVER, Index, Ranking, server_importance
+from memlib.retrieval import DEFAULT, PICKED, Index, Ranking, server_importance
 from memlib.server import canonical
 from memlib.similarity import dots
 
@@ -69,7 +69,7 @@ class Librarian:
     """Searches a store, restarts the clocks of what it returns, forgets and reviews.
 
     store     what `Keeps` asks for;  embedder  what `Embeds` asks for: both are handed in
-    ranking   how it searches; left out: S with M1's values
+    ranking   how it searches; left out: `retrieval.DEFAULT`, meaning with a little words and date
     settings  how it forgets and reviews; left out: M1's values
     Raises ValueError if the store's vectors come from another embedder.
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, sections 7, 8.
@@ -79,7 +79,7 @@ class Librarian:
         self,
         store: Keeps,
         embedder: Embeds,
-        ranking: Ranking = SERVER,
+        ranking: Ranking = DEFAULT,
         settings: Settings | None = None,
     ) -> None:
         if not isinstance(ranking, Ranking):

@@ -647,11 +647,11 @@ def with_a_door_code(path: Path, others: int, cosine: float, days: int = 0) -> S
 def test_openclaw_25183_the_librarian_says_what_its_threshold_drops(tmp_path: Path) -> None:
     question = "Back door code 4711?"
     with with_a_door_code(tmp_path / "cards.db", 50, 0.2, days=30) as store:
-        told = Librarian(store, East()).explain(question, COURSE_NOW, top_k=3)
+        told = Librarian(store, East(), SERVER).explain(question, COURSE_NOW, top_k=3)
         door = told.loc["door"]
         assert door["dense"] == 0 and door["bm25_norm"] > 0.6  # nothing but its words
         assert 0.25 < door["S"] < THETA_KEEP and door["why"] == BELOW  # told, not in silence
-        found = Librarian(store, East()).search(question, COURSE_NOW)
+        found = Librarian(store, East(), SERVER).search(question, COURSE_NOW)
         assert found.index.tolist() == ["talk00"]  # fresh, and about nothing: 0.36
         for threshold in (None, 0.25):  # none at all, or one that is calibrated
             kept = Librarian(store, East(), replace(SERVER, threshold=threshold))
@@ -676,7 +676,7 @@ def test_muninndb_682_what_is_recalled_twice_has_its_clock_restarted_twice(tmp_p
     question, hour = "What should I get Sam as a birthday present?", timedelta(hours=1)
     with Store(tmp_path / "cards.db") as store:
         store.add_many(cards, recorded.embed(cards["text"].tolist()), recorded.id, COURSE_NOW)
-        librarian = Librarian(store, recorded)
+        librarian = Librarian(store, recorded, SERVER)
         for times in (1, 2):
             now = COURSE_NOW + times * hour
             found = librarian.search(question, now).loc["birthday"]

@@ -23,7 +23,7 @@ from memlib.four_part_relevance import RelevanceWeights
 from memlib.librarian import Librarian, Settings
 from memlib.ranking import INJECTED, FinalWeights
 from memlib.recency import age_hours
-from memlib.retrieval import BELOW, LATER, PICKED, SERVER, features
+from memlib.retrieval import BELOW, DEFAULT, LATER, PICKED, PRESETS, SERVER, features
 from memlib.store.sqlite import Store, StoreError
 from tests.oracles import forgetting as slow_forgetting
 from tests.oracles import librarian as oracle
@@ -184,7 +184,7 @@ def test_a_pinned_card_stays_fresh(toys: Store) -> None:
     old = {"created_at": NOW - 3000 * DAY, "kind": "working"}
     put(toys, "pinned", pinned=True, **old)
     put(toys, "loose", **old)
-    told = Librarian(toys, Toy()).explain("Who?", NOW)
+    told = Librarian(toys, Toy(), SERVER).explain("Who?", NOW)
     assert told["recency"].to_dict() == {"pinned": 1, "loose": pytest.approx(0, abs=1e-12)}
     assert told["importance"].to_dict() == pytest.approx({"pinned": 0.65, "loose": 0.45})
 
@@ -267,7 +267,7 @@ def test_an_empty_store_gives_empty_tables_with_their_columns(toys: Store, maya:
 
 
 def test_score_first_then_only_the_returned_cards_clocks_restart(maya: Store) -> None:
-    librarian, before = Librarian(maya, RECORDED), maya.cards()
+    librarian, before = Librarian(maya, RECORDED, SERVER), maya.cards()
     told = librarian.explain(PUBLISHED_QUESTION, NOW)
     found = librarian.search(PUBLISHED_QUESTION, NOW)
     pd.testing.assert_frame_equal(found, told.iloc[:INJECTED].drop(columns="why"))  # no clock in it
@@ -281,6 +281,15 @@ def test_score_first_then_only_the_returned_cards_clocks_restart(maya: Store) ->
     again = librarian.search(PUBLISHED_QUESTION, NOW + HOUR)
     assert again.loc[found.index, "recency"].min() > 0.98 > found["recency"].min()
     assert (maya.cards().loc[again.index, "last_accessed_at"] == NOW + HOUR).all()
+
+
+def test_the_default_is_what_was_chosen_and_no_search_moves_it(maya: Store) -> None:
+    librarian = Librarian(maya, RECORDED)
+    assert librarian.ranking == DEFAULT == PRESETS["default"]
+    first = librarian.search(PUBLISHED_QUESTION, NOW)
+    again = librarian.search(PUBLISHED_QUESTION, NOW)  # clocks have restarted, views have risen
+    assert again.index.tolist() == first.index.tolist()
+    pd.testing.assert_series_equal(again["S"], first["S"])
 
 
 def test_looking_changes_nothing(maya: Store) -> None:
