@@ -60,8 +60,8 @@ def evaluation(
     name      by which `choose` knows the embedder
     Raises CardError or another ValueError whose one line says which file or option is wrong.
     """
-    files = (cards_file, questions_file)
-    if csv and csv.resolve() in [file.resolve() for file in files]:
+    files = (cards_file, questions_file, *([vectors_file] if vectors_file else []))
+    if csv and csv.exists() and any(file.exists() and csv.samefile(file) for file in files):
         raise ValueError(f"--csv {csv}: would overwrite what is measured")
     time = now or datetime.now(UTC).replace(microsecond=0)
     memory = read_memory(cards_file, time)

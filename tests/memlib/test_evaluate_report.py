@@ -251,6 +251,15 @@ def test_a_file_to_write_is_never_one_that_is_read(capsys: Capture, tmp_path: Pa
         line = refused(capsys, *options, "--csv", str(tmp_path / "." / Path(read).name))
         assert line.endswith(": would overwrite what is measured")
         assert Path(read).read_bytes() == before
+    vectors, link, hard = (tmp_path / name for name in ("own.npz", "link.csv", "hard.csv"))
+    np.savez(vectors, cards=np.eye(3, dtype=np.float32), questions=np.eye(3, dtype=np.float32)[:1])
+    before = vectors.read_bytes()
+    link.symlink_to(vectors)
+    hard.hardlink_to(vectors)
+    for name in (vectors, link, hard):
+        line = refused(capsys, *options, "--vectors", str(vectors), "--csv", str(name))
+        assert line == f"--csv {name}: would overwrite what is measured"
+        assert vectors.read_bytes() == before
     nowhere = tmp_path / "no" / "out.csv"
     line = refused(capsys, *options, "--csv", str(nowhere))
     assert line.startswith(f"{nowhere}: cannot be written: ")
