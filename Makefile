@@ -85,9 +85,11 @@ feedback: $(READY) ## CHAPTER=ch02: the report again, a page for each student, g
 solution: $(READY) ## CHAPTER=ch02: the solved notebook, run, into grading/solutions/
 	@$(PY) -m grader.solution "$(CHAPTER)"
 
-locomo: $(READY) ## measure on LoCoMo again (about ten minutes; finds or downloads the data)
+locomo: $(READY) ## measure on LoCoMo, REALTALK and RealMem again (about half an hour; finds or downloads the data)
 	$(PY) -m course.measure.locomo
 	$(PY) -m course.measure.survivors
+	$(PY) -m course.measure.readings
+	$(PY) -m course.measure.served
 
 verify-ollama: $(READY) ## compare a live nomic-embed-text with the published cosines
 	@$(PY) -m course.measure.verify_ollama

@@ -69,7 +69,7 @@ class Librarian:
     """Searches a store, restarts the clocks of what it returns, forgets and reviews.
 
     store     what `Keeps` asks for;  embedder  what `Embeds` asks for: both are handed in
-    ranking   how it searches; left out: `retrieval.DEFAULT`, meaning with a little words and date
+    ranking   how it searches; left out: similarity alone (`retrieval.DEFAULT`)
     settings  how it forgets and reviews; left out: M1's values
     Raises ValueError if the store's vectors come from another embedder.
     Source: *memento-mcp-server 0.1.0, Formulas for Search Ranking and Memory Decay*, sections 7, 8.

@@ -239,7 +239,7 @@ SERVER = Ranking(
     diversity="penalty",
     threshold=THETA_KEEP,
 )
-DEFAULT = Ranking(
+DATED_SUM = Ranking(
     relevance=0.9,
     bm25=0.1,
     recency=0.2,
@@ -248,19 +248,17 @@ DEFAULT = Ranking(
     tokenizer="words",
 )
 PRESETS: Mapping[str, Ranking] = {
-    "default": DEFAULT,
     "similarity": SIMILARITY,
     "three parts": THREE_PARTS,
     "weighted sum 0.8/0.1/0.1": PUBLISHED_SUM,
     "weighted sum 0.5/0.4/0.1": LOCOMO_SUM,
+    "dated sum 0.9/0.1/0.2": DATED_SUM,
     "RRF": RRF,
     "server": SERVER,
 }
+DEFAULT = SIMILARITY  # of a librarian
 """Rankings with a name, and where each comes from.
 
-default                   meaning, a little of the words, and how long ago a card was made: the
-                          best of 104 over the questions of five persons, see
-                          data/people_results.csv: this course, chapter 10
 similarity                the cosine alone: *Scoring beyond similarity*, table (a)
 three parts               relevance, recency (0.995 an hour) and importance, each min-max
                           normalised, equal weights: *Scoring beyond similarity*, table (c)
@@ -268,6 +266,9 @@ weighted sum 0.8/0.1/0.1  meaning, words, names: *Scoring beyond similarity*, A 
                           names neither tokenizer nor BM25: stems and okapi are this course's
 weighted sum 0.5/0.4/0.1  the best of 66 weightings on LoCoMo's development conversations, there
                           with stems and okapi: this course, chapter 07
+dated sum 0.9/0.1/0.2     meaning, words, and how long ago a card was made, whatever was accessed
+                          since: the best of 104 over the questions of five persons, bare imports
+                          of id, text and date: this course, chapter 10
 RRF                       of meaning and words, k = 60: *Scoring beyond similarity*, Reciprocal rank
                           fusion; Cormack et al. 2009
 server                    S with M1's values, θ_keep included: *memento-mcp-server 0.1.0, Formulas

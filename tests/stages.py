@@ -59,6 +59,10 @@ TEST = CHECK | {
     "store": [*PYTEST, "tests/memlib/store/test_sqlite.py", "-m", "slow"],
     "LoCoMo": [*PYTEST, "tests/course/measure/test_locomo.py", "-m", "slow"],
     "what survived": [*PYTEST, "tests/course/measure/test_survivors.py", "-m", "slow"],
+    "other people": [
+        *(*PYTEST, "tests/course/data", "tests/course/measure/test_readings.py"),
+        *("tests/course/measure/test_served.py", "-m", "slow"),
+    ],
     "grading": [*PYTEST, "tests/exercises", "tests/grader", "-m", "slow", "-s"],
     "site": [*PYTEST, "tests/site", "-m", "slow"],
     "browser": [*PYTEST, "tests/browser", "-m", "slow"],

@@ -283,9 +283,9 @@ def test_score_first_then_only_the_returned_cards_clocks_restart(maya: Store) ->
     assert (maya.cards().loc[again.index, "last_accessed_at"] == NOW + HOUR).all()
 
 
-def test_the_default_is_what_was_chosen_and_no_search_moves_it(maya: Store) -> None:
+def test_the_default_is_similarity_and_no_search_moves_it(maya: Store) -> None:
     librarian = Librarian(maya, RECORDED)
-    assert librarian.ranking == DEFAULT == PRESETS["default"]
+    assert librarian.ranking == DEFAULT == PRESETS["similarity"]
     first = librarian.search(PUBLISHED_QUESTION, NOW)
     again = librarian.search(PUBLISHED_QUESTION, NOW)  # clocks have restarted, views have risen
     assert again.index.tolist() == first.index.tolist()

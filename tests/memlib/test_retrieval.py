@@ -436,9 +436,9 @@ def test_presets_are_what_their_sources_say() -> None:
     assert 0.5 ** (1 / (24 * float(str(PRESETS["three parts"].half_life_days)))) == (
         pytest.approx(0.995, abs=1e-15)
     )
-    default = PRESETS["default"]
-    assert (default.clock, default.half_life_days, default.tokenizer) == ("creation", 180, "words")
-    assert (default.decay, default.variant) == ("per hour", "lucene") and not default.changes
+    dated = PRESETS["dated sum 0.9/0.1/0.2"]
+    assert (dated.clock, dated.half_life_days, dated.tokenizer) == ("creation", 180, "words")
+    assert (dated.decay, dated.variant) == ("per hour", "lucene") and not dated.changes
     assert SERVER.threshold == 0.35 and SERVER.half_life_days == HALF_LIFE_DAYS
     assert SERVER.copy_cost == 0.15 and PRESETS["RRF"].rrf_k == 60
     assert {r.candidates_dense for r in PRESETS.values()} == {50}

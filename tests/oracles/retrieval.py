@@ -13,11 +13,11 @@ Card = Mapping[str, Any]
 Vector = Sequence[float]
 Cut = Callable[[str], list[str]]
 SUMS = {  # relevance, recency, importance, names, bm25; min-max over all cards
-    "default": (0.9, 0.2, 0.0, 0.0, 0.1),
     "similarity": (1.0, 0.0, 0.0, 0.0, 0.0),
     "three parts": (1.0, 1.0, 1.0, 0.0, 0.0),
     "weighted sum 0.8/0.1/0.1": (0.8, 0.0, 0.0, 0.1, 0.1),
     "weighted sum 0.5/0.4/0.1": (0.5, 0.0, 0.0, 0.1, 0.4),
+    "dated sum 0.9/0.1/0.2": (0.9, 0.2, 0.0, 0.0, 0.1),
 }
 OKAPI = ("weighted sum 0.8/0.1/0.1", "weighted sum 0.5/0.4/0.1", "RRF")
 COMMON = ("may", "will", "mark", "rose", "grace", "hope", "june", "april", "bill")
@@ -59,9 +59,10 @@ def scores(
     held = [names_on(card) for card in cards]
     known = {name: name for names in held for name in names}
     named = entity_boost.entity_boost(entity_boost.names_in(question, known, COMMON), held)
-    used = [None if preset == "default" else card["last_accessed_at"] for card in cards]
+    dated = preset.startswith("dated")
+    used = [None if dated else card["last_accessed_at"] for card in cards]
     ages = recency.age_hours([card["created_at"] for card in cards], used, now)
-    fresh = recency.recency(ages, 0.5 ** (1 / (180 * 24)) if preset == "default" else 0.995)
+    fresh = recency.recency(ages, 0.5 ** (1 / (180 * 24)) if dated else 0.995)
     raw = {
         "relevance": dense,
         "recency": fresh,

@@ -6,6 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course.data.fetch import DataUnavailable, cache_folder
+from course.data.files import data_path
+from course.data.locomo import load_locomo
+from course.data.realtalk import load_realtalk
+from course.data.recorded import choose
+from course.measure import remeasure
 from course.measure.leaderboard import METHODS
 from course.measure.readings import (
     COLUMNS,
@@ -25,13 +31,16 @@ from course.measure.readings import (
     read,
     ruled,
     survivors,
+    table,
 )
+from course.measure.survivors import prepare
 from course.measure.tuned import TUNED
 from memlib.evaluation import grouped_difference
 from tests.course.measure.test_leaderboard import NAMED, THREE
 from tests.oracles import leaderboard as oracle
 
 ALL_METHODS = [*METHODS, *TUNED]
+COMMITTED = pd.read_csv(data_path("realtalk_results.csv"), encoding="utf-8")
 FEW = [NAMED[name] for name in (FIRST, "BM25", "weighted sum")]
 
 
@@ -120,3 +129,24 @@ def test_an_idea_survives_if_both_readings_say_so(results: pd.DataFrame) -> None
     assert [name for name, lives in survivors(good).items() if lives] == ["BM25"]
     good.loc[rows & (good["reading"] == REALTALK), "verdict"] = "within noise"
     assert not any(survivors(good).values())
+
+
+@pytest.mark.slow
+def test_measured_again_the_main_methods_find_on_realtalk_what_is_committed() -> None:
+    try:
+        development, _ = load_locomo(download=False)
+        chats = load_realtalk(download=False)
+    except DataUnavailable as missing:
+        pytest.skip(str(missing))
+    embedder, folder = choose("bundled"), cache_folder()
+    main = [method for method in ALL_METHODS if method.name in MAIN]
+    chosen = choose_all(main, prepare(development, embedder, folder))
+    prepared = prepare(chats, embedder, folder)
+    groups = [chat.id for chat, asked in zip(chats, prepared, strict=True) for _ in asked]
+    new = table(REALTALK, main, read(main, chosen, prepared), groups)
+    key = ["reading", "method", "over", "measure"]
+    old = new[key].merge(COMMITTED, on=key)[list(COLUMNS)]
+    new = new.merge(COMMITTED[key], on=key)
+    assert len(new) > 60
+    hung = ["p_holm", "verdict"]  # on how many are compared
+    assert remeasure.disagreement(new.drop(columns=hung), old.drop(columns=hung)) == ""

@@ -13,6 +13,7 @@ from course.data.recorded import choose
 from course.measure import remeasure
 from course.measure import survivors as measure_survivors
 from course.measure.leaderboard import BASELINE, BEST, KS, METHODS, leave_one_out
+from course.measure.readings import LOCOMO
 from course.measure.remeasure import FILE, processor
 from course.measure.survivors import (
     ALL,
@@ -197,8 +198,17 @@ def test_every_reading_of_the_held_out_conversations_is_a_row_of_the_looks() -> 
     mine = LOOKS.set_index("stack")["recall_at_20"]
     assert mine.loc[shown.index].to_dict() == shown.to_dict()
     fusion = pd.read_csv(data_path("locomo_results.csv"), encoding="utf-8")
-    tables = (BOARD, STEPS, fusion)
-    assert LOOKS["figures"].sum() == sum((table["split"] == "held-out").sum() for table in tables)
+    contrasts = pd.read_csv(data_path("locomo_contrasts.csv"), encoding="utf-8")
+    tables = (BOARD, STEPS, fusion, contrasts)
+    figures = sum((table["split"] == "held-out").sum() for table in tables)
+    later = pd.read_csv(data_path("realtalk_results.csv"), encoding="utf-8")
+    values = later.drop_duplicates(["reading", "method", "measure"])
+    before = values["measure"].isin([f"recall@{k}" for k in KS]) & (values["reading"] == LOCOMO)
+    before &= values["method"].isin(BOARD["method"])
+    cards = pd.read_csv(data_path("realmem_results.csv"), encoding="utf-8")
+    figures += len(values) - before.sum() + len(later) + len(cards)
+    figures += (cards["verdict"] != "baseline").sum()
+    assert LOOKS["figures"].sum() == figures
 
 
 def test_the_board_is_that_of_the_methods_in_the_code() -> None:
