@@ -140,7 +140,9 @@ def _embedded(
     return Person(name, cards, embedder.embed(list(cards["text"])), wishes, queries)
 
 
-def recalls(person: Person, rankings: Mapping[str, Ranking], ks: Sequence[int] = KS) -> Floats:
+def person_recalls(
+    person: Person, rankings: Mapping[str, Ranking], ks: Sequence[int] = KS
+) -> Floats:
     """Recall of each ranking at each k, question by question, in percent.
 
     returns  shape (questions, rankings, ks); equal scores count as `expected_recall` counts them

@@ -18,8 +18,8 @@ from course.measure.people import (
     Person,
     best,
     course_people,
+    person_recalls,
     realmem_people,
-    recalls,
 )
 from course.measure.remeasure import FILE, compared, noted
 from memlib.checks import Floats
@@ -48,7 +48,9 @@ COLUMNS = (
 
 def put(people: Sequence[Person], rankings: Mapping[str, Ranking]) -> list[Floats]:
     """Each person's recalls: (questions, rankings, ks), in percent."""
-    return [recalls(person, rankings) for person in progress(people, "questions to their cards")]
+    return [
+        person_recalls(person, rankings) for person in progress(people, "questions to their cards")
+    ]
 
 
 def person_means(

@@ -24,6 +24,7 @@ FILES = (
     *("locomo_results.csv", "locomo_contrasts.csv", "locomo_facts.csv", "measured_on.csv"),
     *("survivors.csv", "survivors_weights.csv", "survivors_ages.csv", "survivors_dissected.csv"),
     *("survivors_steps.csv", "survivors_costs.csv", "superseded_results.csv", "heldout_looks.csv"),
+    *("expectations.csv", "people_results.csv", "realmem_results.csv", "realtalk_results.csv"),
     *("superseded_cards.csv", "superseded.csv", "capstone_cards.csv", "capstone_questions.csv"),
 )
 REINSTALL = (

@@ -11,10 +11,12 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
     "memlib.fusion": (),
     "memlib.evaluation": (
         *("evidence_recall", "expected_recall"),
-        *("paired_bootstrap", "resample"),
+        *("paired_bootstrap", "resample", "cluster_bootstrap"),
     ),
     "course.measure.experiment": ("evidence_ranks", "grid_scores", "rrf_scores", "measure_recalls"),
     "course.measure.leaderboard": ("recall", "total"),
+    "course.measure.tuned": ("summed", "fused"),
+    "course.measure.readings": ("measures",),
     "memlib.evaluate": ("recalls",),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
@@ -23,18 +25,28 @@ ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call
         "memlib.fusion:weighted_sum",
         "course.measure.experiment:grid_scores",
         "course.measure.leaderboard:total",
+        "course.measure.tuned:summed",
     ),
-    "rrf_points": ("memlib.fusion:reciprocal_rank_fusion", "course.measure.experiment:rrf_scores"),
+    "rrf_points": (
+        "memlib.fusion:reciprocal_rank_fusion",
+        "course.measure.experiment:rrf_scores",
+        "course.measure.tuned:fused",
+    ),
     "evidence_recall": (
         "memlib.evaluation:evidence_recall",
         "memlib.evaluation:expected_recall",
         "course.measure.experiment:evidence_ranks",
         "course.measure.experiment:measure_recalls",
         "course.measure.leaderboard:recall",
+        "course.measure.readings:measures",
         "memlib.evaluate:recalls",
     ),
     "choose_and_judge": (),
-    "verdict": ("memlib.evaluation:paired_bootstrap", "memlib.evaluation:resample"),
+    "verdict": (
+        "memlib.evaluation:paired_bootstrap",
+        "memlib.evaluation:resample",
+        "memlib.evaluation:cluster_bootstrap",
+    ),
 }
 
 CARDS = ["ink", "miso", "nina", "paris", "rent", "sam", "theo", "vinyl"]

@@ -11,9 +11,12 @@ WITHHELD: dict[str, tuple[str, ...]] = {  # module -> what the sandbox takes out
     "memlib.evaluation": (
         *("evidence_recall", "expected_recall"),
         *("paired_bootstrap", "resample", "signs_by_group"),
+        *("group_means", "cluster_bootstrap"),
     ),
     "course.measure.experiment": ("evidence_ranks", "measure_recalls"),
     "course.measure.leaderboard": ("leave_one_out", "recall"),
+    "course.measure.people": ("leave_a_person_out", "best"),
+    "course.measure.readings": ("measures",),
     "memlib.evaluate": ("recalls", "leaderboard", "questions_needed"),
 }
 ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call; (): nothing does
@@ -23,17 +26,27 @@ ROUTES: dict[str, tuple[str, ...]] = {  # task -> what would answer it in a call
         "course.measure.experiment:evidence_ranks",
         "course.measure.experiment:measure_recalls",
         "course.measure.leaderboard:recall",
+        "course.measure.readings:measures",
         "memlib.evaluate:recalls",
     ),
     "differences": (),
-    "signs": ("memlib.evaluation:signs_by_group", "memlib.evaluate:leaderboard"),
+    "signs": (
+        "memlib.evaluation:signs_by_group",
+        "memlib.evaluation:group_means",
+        "memlib.evaluate:leaderboard",
+    ),
     "questions_needed": ("memlib.evaluate:questions_needed",),
     "interval": (
         "memlib.evaluation:paired_bootstrap",
         "memlib.evaluation:resample",
+        "memlib.evaluation:cluster_bootstrap",
         "memlib.evaluate:leaderboard",
     ),
-    "leave_one_out": ("course.measure.leaderboard:leave_one_out",),
+    "leave_one_out": (
+        "course.measure.leaderboard:leave_one_out",
+        "course.measure.people:leave_a_person_out",
+        "course.measure.people:best",
+    ),
 }
 
 CARDS = ["bees", "choir", "ink", "leeks", "miso", "rent", "slate", "tuner", "van", "vet"]

@@ -19,8 +19,8 @@ from course.measure.people import (
     best,
     course_people,
     leave_a_person_out,
+    person_recalls,
     realmem_people,
-    recalls,
 )
 from memlib.evaluation import expected_recall
 from memlib.retrieval import RRF, SERVER, Ranking, rank
@@ -60,7 +60,7 @@ def person(wishes: tuple[Wish, ...]) -> Person:
 def test_a_wish_is_put_to_the_cards_that_were_there() -> None:
     early = Wish("Who is Miso?", (0,), 2, DAY)  # of these two the rent is nearer
     late = Wish("Who is Miso?", (0, 2), 3, DAY + timedelta(days=9))
-    found = recalls(person((early, late)), {"similarity": Ranking()}, ks=(1, 2))
+    found = person_recalls(person((early, late)), {"similarity": Ranking()}, ks=(1, 2))
     assert found.tolist() == [[[0.0, 100.0]], [[50.0, 50.0]]]
 
 
@@ -68,7 +68,7 @@ def test_recall_is_that_of_the_function_rank() -> None:
     wish = Wish("Who is Miso?", (0, 1), 3, DAY + timedelta(days=9))
     ida = person((wish,))
     for name, ranking in CANDIDATES.items():
-        found = recalls(ida, {name: ranking}, ks=(1, 2))[0, 0]
+        found = person_recalls(ida, {name: ranking}, ks=(1, 2))[0, 0]
         table = rank(ida.cards, ida.vectors, wish.text, ida.queries[0], ranking, wish.asked_at, 2)
         kept = table[table["why"] == "picked"] if ranking.threshold else table
         scores = kept["at"].reindex(ida.cards.index).fillna(-np.inf).to_numpy()
@@ -98,7 +98,7 @@ def test_a_persona_s_requests_see_what_was_there_and_those_without_a_card_are_le
 
     (ida,) = realmem_people([Persona("Ida", cards, requests)], Letters())  # type: ignore[arg-type]
     assert ida.wishes == (Wish("Tea?", (0,), 1, DAY),) and ida.queries.shape == (1, 2)
-    assert recalls(ida, {"similarity": Ranking()}, ks=(1,)).tolist() == [[[100.0]]]
+    assert person_recalls(ida, {"similarity": Ranking()}, ks=(1,)).tolist() == [[[100.0]]]
 
 
 MEANS = pd.DataFrame(
@@ -124,4 +124,4 @@ def test_of_equal_rankings_the_first_is_taken() -> None:
 @pytest.mark.parametrize("name", list(CANDIDATES))
 def test_every_candidate_ranks_a_bare_import(name: str) -> None:
     wish = Wish("Who is Miso?", (2,), 3, DAY + timedelta(days=9))
-    assert np.isfinite(recalls(person((wish,)), {name: CANDIDATES[name]})).all()
+    assert np.isfinite(person_recalls(person((wish,)), {name: CANDIDATES[name]})).all()
