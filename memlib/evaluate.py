@@ -12,7 +12,12 @@ from numpy.typing import ArrayLike
 
 from memlib.bm25 import regex, unicode
 from memlib.checks import Floats, card_ids, numbers, same_length
-from memlib.evaluation import expected_recall, paired_bootstrap
+from memlib.evaluation import (
+    expected_recall,
+    group_verdict,
+    grouped_difference,
+    paired_bootstrap,
+)
 from memlib.ranking import _count
 from memlib.recency import CLOCK_SKEW_HOURS
 from memlib.retrieval import PRESETS, RRF, SIMILARITY, THREE_PARTS, Index, Ranking, Vectors
@@ -189,7 +194,10 @@ def recalls(
 
 
 def leaderboard(
-    recalls: pd.DataFrame, baseline: str = BASELINE, ties: Sequence[pd.DataFrame] = ()
+    recalls: pd.DataFrame,
+    baseline: str = BASELINE,
+    ties: Sequence[pd.DataFrame] = (),
+    groups: Sequence[Hashable] | None = None,
 ) -> pd.DataFrame:
     """Order the methods by recall, and say which differ from one of them by more than noise.
 
@@ -200,10 +208,13 @@ def leaderboard(
     recalls   questions × methods, each in [0, 1]: all of `recalls(...)[k]`, or some of its rows
     baseline  one of the methods
     ties      other such tables, as of smaller k: the first in which two differ puts them in order
+    groups    a label a question, of two or more people or conversations: then these count one each,
+              `grouped_difference` gives difference and interval, `group_verdict` the verdict
     returns   DataFrame indexed by method, best first (equal ones in the order of the columns):
               recall, difference, low, high in percent and points; better, equal, worse in
-              questions; verdict ("better", "worse", "within noise" or "baseline")
-    Raises ValueError for an unknown baseline, no questions, a recall outside [0, 1].
+              questions, or in groups; verdict ("better", "worse", "within noise" or "baseline";
+              "too few groups" under six)
+    Raises ValueError for an unknown baseline, no questions, a recall outside [0, 1], one group.
     Source: Efron and Tibshirani 1993, chapter 13; the six are a sign test's at 5% (Conover 1999,
     chapter 3). With many methods some leave their interval by chance: one in twenty.
 
@@ -222,17 +233,26 @@ def leaderboard(
     means, board = table.mean(axis=0), []
     for row in np.lexsort([*keys, -means.round(9)]):
         name, values = recalls.columns[row], table[:, row]
-        spread, gaps = paired_bootstrap(start, values), np.round(values - start, 9)
+        gaps = np.round(values - start, 9)
+        if groups is None:
+            spread: Sequence[float] = paired_bootstrap(start, values)
+            verdict = _by_question(spread, gaps)
+        else:
+            by_group = grouped_difference(start, values, groups)
+            spread, gaps = by_group[:3], np.array(by_group.means)
+            verdict = group_verdict(by_group)
         signs = [int(np.count_nonzero(np.sign(gaps) == s)) for s in (1, 0, -1)]
-        proven = signs[0] + signs[2] >= FEWEST
-        verdict = "baseline" if name == baseline else "within noise"
-        if proven and spread.low > ROUNDING:
-            verdict = "better"
-        elif proven and spread.high < -ROUNDING:
-            verdict = "worse"
+        verdict = "baseline" if name == baseline else verdict
         board.append((name, means[row], *spread, *signs, verdict))
     columns = ["method", "recall", "difference", "low", "high", "better", "equal", "worse"]
     return pd.DataFrame(board, columns=[*columns, "verdict"]).set_index("method")
+
+
+def _by_question(spread: Sequence[float], gaps: Floats) -> str:
+    _, low, high = spread
+    if np.count_nonzero(gaps) < FEWEST:
+        return "within noise"
+    return "better" if low > ROUNDING else "worse" if high < -ROUNDING else "within noise"
 
 
 def questions_needed(differences: ArrayLike, points: float = 2.0) -> int:

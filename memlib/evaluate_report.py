@@ -94,14 +94,16 @@ def evaluation(
         _write(csv, exam, found)
     empty = set.intersection(*flat) - {BASELINE} if len(cards) > 1 else set()
     smaller = [found[k] for k in sorted(found, reverse=True) if k < compared]
-    board = leaderboard(found[compared], BASELINE, smaller)
-    needed = _needed(found[compared])
+    groups = list(exam["group"]) if exam["group"].nunique() > 1 else None
+    unit = "group" if groups else "question"
+    board = leaderboard(found[compared], BASELINE, smaller, groups)
+    needed = _needed(found[compared], groups)
     board["verdict"] = board["verdict"].mask(board.index.isin(empty), EMPTY)
     needed |= dict.fromkeys(empty)
     times = exam["asked_at"].nunique() > 1
     model = "bundled" if embedder and embedder.id == Bundled.id else name
     told = [
-        *_told(board, needed, len(exam)),
+        *_told(board, needed, exam["group"].nunique() if groups else len(exam), unit),
         f"Limits: {_limits(embedder, [*asked, *texts], texts, times)}",
     ]
     clock = "" if now else " (the current time; --now sets another)"
@@ -116,14 +118,14 @@ def evaluation(
         _recall_table(found, board.index),
         "",
         f"(b) At k = {compared}, beside {BASELINE}: difference in points and its 95% interval,",
-        "    how many questions were answered better, equally well and worse",
+        f"    how many {unit}s were answered better, equally well and worse",
         *_why(ks, compared, len(cards)),
         "",
         _board_table(board, needed),
         "",
         *(fill(paragraph, WIDTH) for paragraph in told),
         "",
-        *(fill(sentence, WIDTH) for sentence in advice(board, found[compared])),
+        *(fill(sentence, WIDTH) for sentence in advice(board, found[compared], groups)),
         "",
         paste(methods[chosen(board)], model, cards_file if memory.embedder_id else None),
     ]
@@ -139,11 +141,18 @@ def chosen(board: pd.DataFrame) -> str:
     return str(better[0]) if len(better) else BASELINE
 
 
-def advice(board: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+def advice(
+    board: pd.DataFrame, found: pd.DataFrame, groups: Sequence[Hashable] | None = None
+) -> list[str]:
     """What to use, and what speaks for it, in sentences.
 
-    board  as `leaderboard` gives it;  found  the recalls that it is made of
+    board  as `leaderboard` gives it;  found  the recalls that it is made of;  groups  its own
     """
+    if groups is not None and len(set(groups)) < FEWEST:
+        return [
+            f"Use {BASELINE}, the simplest: {len(set(groups))} groups are too few to tell, whatever"
+            " the number of questions."
+        ]
     name, of = chosen(board), board.loc[chosen(board)]
     differ = board.loc[board["verdict"] != EMPTY, ["better", "worse"]].sum(axis=1)
     if name == BASELINE and differ.max() < FEWEST:
@@ -154,7 +163,7 @@ def advice(board: pd.DataFrame, found: pd.DataFrame) -> list[str]:
     if name == BASELINE:
         return [f"Use {BASELINE}: nothing beat it beyond noise."]
     others = [m for m in board.index[board["verdict"] == "better"] if m != name]
-    beyond = leaderboard(found, name)
+    beyond = leaderboard(found, name, groups=groups)
     above = beyond.index[beyond["verdict"] == "better"].tolist()
     told = [
         f"Use {name}: it beat {BASELINE} beyond noise, by {of['difference']:.1f} points"
@@ -223,7 +232,7 @@ def _notes(
     if memory.forgotten:
         notes.append(f"{memory.forgotten:,} forgotten cards are left out")
     if (groups := exam["group"].nunique()) > 1:
-        notes.append(f"the questions are of {groups:,} groups; the intervals are by question")
+        notes.append(f"the questions are of {groups:,} groups, which count one each")
     notes += [*_silent(held, hours, from_rating(cards["importance"]))]
     notes += [*_unread([*asked, *cards["text"]], methods["BM25"]), *_unsaid(unmatched)]
     if any(held) and not any(names_in(question, set().union(*held)) for question in asked):
@@ -247,9 +256,11 @@ def _why(ks: Sequence[int], compared: int, cards: int) -> list[str]:
     return ["    (only at the last k: put yours last, as in --k 1,10,3)"] if len(ks) > 1 else []
 
 
-def _needed(found: pd.DataFrame) -> dict[str, int | None]:
-    """Method -> questions until a difference of two points is seen; None if nothing differs."""
+def _needed(found: pd.DataFrame, groups: Sequence[Hashable] | None) -> dict[str, int | None]:
+    """Method -> questions, or groups, until a difference of two points is seen; None: of none."""
     gaps = 100 * found.sub(found[BASELINE], axis=0)
+    if groups is not None:
+        gaps = gaps.groupby(list(groups), sort=False).mean()
     tell = {name: len(gap) > 1 and bool((gap != 0).any()) for name, gap in gaps.items()}
     return {str(m): questions_needed(gaps[m], POINTS) if tell[m] else None for m in gaps}
 
@@ -277,11 +288,16 @@ def _board_table(board: pd.DataFrame, needed: Mapping[str, int | None]) -> str:
     return tables.text_table(columns, left=["method", "verdict"])
 
 
-def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int) -> list[str]:
+def _told(
+    board: pd.DataFrame, needed: Mapping[str, int | None], many_asked: int, unit: str
+) -> list[str]:
     others = board[~board["verdict"].isin(["baseline", EMPTY])]
     noise = others.loc[others["verdict"] == "within noise", "difference"].abs()
+    rule = f"and {FEWEST} questions or more differ"
+    if unit == "group":
+        rule = "in all groups but at most one the sign is the same"
     told = [
-        f"Better or worse: the interval leaves out 0, and {FEWEST} questions or more differ."
+        f"Better or worse: the interval leaves out 0, {rule}."
         f" All else is within noise, here {len(noise)} of {len(others)} differences"
         + (f", up to {noise.max():.1f} points." if len(noise) else ".")
         + " With many methods, about one in twenty leaves out 0 by chance alone."
@@ -295,16 +311,16 @@ def _told(board: pd.DataFrame, needed: Mapping[str, int | None], questions: int)
     if known:
         few, many = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
         told.append(
-            f"Needed: as many questions of this kind show a true difference of {POINTS:g} points"
+            f"Needed: as many {unit}s of this kind show a true difference of {POINTS:g} points"
             f" (two-sided 5%, power 80%), from {known[few]:,} ({few}) to {known[many]:,} ({many})."
-            f" You have {questions:,}. The fewer of them differ, the rougher this guess."
+            f" You have {many_asked:,}. The fewer of them differ, the rougher this guess."
         )
     if len(known) < len(board) - 1:
         told.append(
             "A - under needed: no question is answered differently, or there is only one question"
             f"{', or the method is empty' if empty else ''}, so no number can be told."
         )
-    if questions < FEW:
+    if unit == "question" and many_asked < FEW:
         told.append(
             f"Fewer than {FEW} questions: the intervals are wide. Write more before you choose."
         )

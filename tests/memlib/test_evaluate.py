@@ -23,7 +23,7 @@ from memlib.evaluate import (
     scorer,
     unread,
 )
-from memlib.evaluation import paired_bootstrap
+from memlib.evaluation import grouped_difference, paired_bootstrap
 from memlib.retrieval import PRESETS
 from tests.oracles import bm25 as words_oracle
 from tests.oracles import entity_boost as names_oracle
@@ -427,3 +427,21 @@ def test_a_refusal_names_argument_row_and_value(call: Call, message: str) -> Non
 def test_tiny_points_are_checked() -> None:
     with pytest.raises(ValueError, match=r"^points is 1e-200: too small"):
         questions_needed([0, 1], 1e-200)
+
+
+def test_groups_count_one_each_and_the_board_is_theirs() -> None:
+    groups = ["a"] * 10 + ["b", "c", "d", "e", "f"]
+    gain = [1.0] * 10 + [0.0, 0.0, 0.0, 0.0, 0.0]
+    table = pd.DataFrame({BASELINE: [0.0] * 15, "BM25": gain})
+    assert leaderboard(table).loc["BM25", "verdict"] == "better"  # ten questions, all of one person
+    row = leaderboard(table, groups=groups).loc["BM25"]
+    wanted = grouped_difference([0] * 15, [100 * x for x in gain], groups)
+    assert (row["difference"], row["low"], row["high"]) == wanted[:3]
+    assert row[["better", "equal", "worse"]].tolist() == [1, 5, 0]
+    assert row["verdict"] == "within noise" and row["recall"] == pytest.approx(100 * 10 / 15)
+    every = leaderboard(table.assign(BM25=1.0), groups=groups)
+    assert every["verdict"].to_dict() == {"BM25": "better", BASELINE: "baseline"}
+    few = leaderboard(table, groups=["a"] * 10 + ["b"] * 5)
+    assert few["verdict"].to_dict() == {"BM25": "too few groups", BASELINE: "baseline"}
+    with pytest.raises(ValueError, match=r"^groups holds 1 label\(s\): one group has no spread"):
+        leaderboard(table, groups=["a"] * 15)

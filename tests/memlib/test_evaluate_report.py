@@ -12,10 +12,11 @@ import pytest
 
 from course.data.maya import COURSE_NOW, load_exam, maya_cards
 from course.data.recorded import Recorded
+from memlib import evaluate_report as report
 from memlib.embedders.cached import Cached
 from memlib.embedders.choose import choose
 from memlib.embedders.minilm import Bundled
-from memlib.evaluate import METHODS, leaderboard, questions_needed, recalls, scorer
+from memlib.evaluate import BASELINE, METHODS, leaderboard, questions_needed, recalls, scorer
 from memlib.evaluate_report import advice, paste
 from memlib.store.sqlite import Store
 from tests.course.test_demo import TIME, Capture, child, out, own_cards, refused
@@ -636,7 +637,11 @@ def test_a_question_sees_what_there_was_when_it_was_asked(capsys: Capture, tmp_p
     file = tmp_path / "out.csv"
     text = out(capsys, *options, "--k", "1", "--csv", str(file))
     assert rows(text, "a")["newest first"] == ["100.0"]
-    assert "note: the questions are of 2 groups; the intervals are by question\n" in text
+    assert "note: the questions are of 2 groups, which count one each\n" in text
+    assert "how many groups were answered better, equally well and worse\n" in text
+    plain = " ".join(text.split())
+    assert "Use similarity alone, the simplest: 2 groups are too few to tell" in plain
+    assert set(rows(text, "b")["newest first"][-3:]) == {"too", "few", "groups"}
     assert "every question is asked at its own time." in " ".join(text.split())
     assert pd.read_csv(file)["group"].tolist() == ["a", "b", "b"]
     Path(options[4]).write_text(
@@ -650,3 +655,19 @@ def test_a_question_sees_what_there_was_when_it_was_asked(capsys: Capture, tmp_p
         "id,question,wanted,asked_at\nq1,Dog?,dog,yesterday\n", encoding="utf-8"
     )
     assert refused(capsys, *options).startswith("asked.csv row 2, column 'asked_at': 'yesterday'")
+
+
+def test_of_six_groups_the_intervals_are_over_groups_and_so_is_what_is_needed() -> None:
+    groups = [name for name in "abcdef" for _ in range(4)]
+    gains = np.repeat([0.25, 0.5, 0.25, 0.5, 0.25, 0.5], 4)
+    found = pd.DataFrame({BASELINE: np.full(24, 0.25), "BM25": 0.25 + gains})
+    board = leaderboard(found, groups=groups)
+    told = report._needed(found, groups)
+    assert told == {BASELINE: None, "BM25": questions_needed([25, 50] * 3)}
+    (advice,) = report.advice(board, found, groups)
+    row = board.loc["BM25"]
+    said = f"by 37.5 points ({row['low']:.1f} to {row['high']:.1f}), and nothing beat it."
+    assert advice == f"Use BM25: it beat {BASELINE} beyond noise, {said}"
+    plain = " ".join(report._told(board, told, 6, "group"))
+    assert "in all groups but at most one the sign is the same" in plain
+    assert "as many groups of this kind" in plain and "You have 6." in plain
