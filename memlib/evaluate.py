@@ -52,6 +52,7 @@ METHODS: Mapping[str, Ranking] = {
     **{name: ranking for name, ranking in PRESETS.items() if name.startswith("weighted sum")},
     "RRF of similarity and BM25": RRF,
     "RRF of similarity, BM25, names": replace(RRF, names=1.0),
+    **{name: ranking for name, ranking in PRESETS.items() if name.startswith("dated sum")},
     "the server's S": PRESETS["server"],
 }
 """The ways of ranking that `evaluate` compares; each can be given to a `Librarian` as it stands.

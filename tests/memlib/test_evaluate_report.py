@@ -55,7 +55,7 @@ def rows(text: str, letter: str) -> dict[str, list[str]]:
     """Method -> the other words of its row in table (a) or (b)."""
     lines = text.partition(f"({letter}) ")[2].split("\n\n")[1].splitlines()[1:]
     width = max(map(len, METHODS))
-    assert len(lines) == len(METHODS) == 16
+    assert len(lines) == len(METHODS) == 17
     return {line[:width].strip(): line[width:].split() for line in lines}
 
 

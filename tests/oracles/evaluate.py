@@ -14,6 +14,7 @@ def methods(
     dense: Sequence[float],
     okapi: Sequence[float],
     lucene: Sequence[float],
+    words: Sequence[float],
     names: Sequence[float],
     hours: Sequence[float],
     importance: Sequence[float],
@@ -39,6 +40,8 @@ def methods(
         named = {"a": dense, "b": okapi, "c": names}
         return fusion.weighted_sum(named, dict(zip("abc", weights, strict=True)))
 
+    half_a_year = recency.recency(hours, 0.5 ** (1 / (180 * 24)))
+    dated = {"a": dense, "b": words, "c": half_a_year}
     everywhere, called = [True for _ in n], [x > 0 for x in names]
     matched = [x > 0 for x in lucene]
     two = fusion.reciprocal_rank_fusion([dense, okapi], [everywhere, matched])
@@ -58,6 +61,7 @@ def methods(
         "weighted sum 0.5/0.4/0.1": summed(0.5, 0.4, 0.1),
         "RRF of similarity and BM25": two,
         "RRF of similarity, BM25, names": all_three,
+        "dated sum 0.9/0.1/0.2": fusion.weighted_sum(dated, {"a": 0.9, "b": 0.1, "c": 0.2}),
     }
 
 
