@@ -95,7 +95,7 @@ def test_both_tables_hold_what_the_package_measures(capsys: Capture) -> None:
         assert told == [*percents, *counts, needed, *row["verdict"].split()]
     noise = board[board["verdict"] == "within noise"]["difference"].abs()
     told = " ".join(text.split())
-    assert f"here {len(noise)} of 15 differences, up to {noise.max():.1f} points." in told
+    assert f"here {len(noise)} of 16 differences, up to {noise.max():.1f} points." in told
 
 
 def test_questions_by_hand(capsys: Capture, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_questions_by_hand(capsys: Capture, tmp_path: Path) -> None:
     assert "note: no card lists entities: names move nothing\n" in text
     assert "one age" not in text
     assert "Fewer than 30" not in text
-    assert "here 15 of 15 differences, up to 6.7 points." in " ".join(text.split())
+    assert "here 16 of 16 differences, up to 6.7 points." in " ".join(text.split())
     first = out(capsys, *memory(tmp_path, *asked), "--k", "1")
     assert rows(first, "b")["newest first"][1:2] == ["-96.7"]
     assert rows(first, "b")["newest first"][-1] == "worse"
@@ -396,7 +396,7 @@ def test_a_signal_that_matches_nothing_is_said_to_be_empty(capsys: Capture, tmp_
     told = " ".join(text.split())
     empty = "Empty: no question has a card that scores above another: BM25, the server's S."
     assert f"{empty} What matched" in told
-    assert " of 13 differences" in told and "(BM25)" not in told
+    assert " of 14 differences" in told and "(BM25)" not in told
 
 
 def test_how_many_questions_find_no_word_is_told(capsys: Capture, tmp_path: Path) -> None:
