@@ -1,14 +1,17 @@
 """Extractor: asks a model for an extraction, checks what comes back, stores nothing by itself."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from memlib.extraction.reply import (
-    PRODUCTION_PROMPT,
+    CATEGORIES,
+    ENTITY_TYPES,
     Extraction,
     ReplyError,
     fill_prompt,
     parse_reply,
+    production_prompt,
     reply_schema,
 )
 from memlib.extraction.suspicion import suspicions, ungrounded
@@ -58,6 +61,8 @@ def extract(
     host: str | None = None,
     timeout: float = 60.0,
     attempts: int = ATTEMPTS,
+    categories: Sequence[str] = CATEGORIES,
+    entity_types: Sequence[str] = ENTITY_TYPES,
 ) -> Extracted:
     """Ask a model of an Ollama server for the one fact to keep, with category, rating and names.
 
@@ -66,12 +71,13 @@ def extract(
     timeout       seconds to wait for each reply, between two packets: a server that trickles takes
                   longer; for a connection two at most
     attempts      how often to ask; from the second time on the model is told what was wrong
+    categories, entity_types  the closed lists from which the model chooses; nothing else is taken
     returns       Extracted: read its `suspicions` before anything is stored, or use `card_fields`
     Raises ExtractionError when every reply was refused, ExtractorUnavailable for all that can go
     wrong between here and the model, ValueError for a bad argument.
     Source: *Scoring beyond similarity*, Importance (one call at write time).
     """
-    prompt = fill_prompt(PRODUCTION_PROMPT, conversation)
+    prompt = fill_prompt(production_prompt(categories, entity_types), conversation)
     if len(conversation) > LONGEST_CONVERSATION:
         most = f"{LONGEST_CONVERSATION} at most"
         raise ValueError(f"conversation has {len(conversation)} characters: {most}, cut it")
@@ -79,13 +85,15 @@ def extract(
     if not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 1:
         raise ValueError(f"attempts is {attempts!r}: must be a whole number, 1 or more")
     where, refused = address(host), list[Refused]()
+    schema = reply_schema(categories, entity_types)
     if reason := silence(where, timeout):
         raise _unavailable(where, *reason)
     ask = [{"role": "user", "content": prompt}]
     for _ in range(attempts):
-        reply = chat(ask, model, where, timeout)
+        reply = chat(ask, model, where, timeout, schema)
         try:
-            return read_reply(conversation, reply)._replace(refused=tuple(refused))
+            extracted = read_reply(conversation, reply, categories, entity_types)
+            return extracted._replace(refused=tuple(refused))
         except ReplyError as error:
             refused.append(Refused(reply, str(error)))
             ask.append({"role": "assistant", "content": reply or ""})
@@ -93,11 +101,17 @@ def extract(
     raise ExtractionError(tuple(refused))
 
 
-def read_reply(conversation: str, reply: str | None) -> Extracted:
+def read_reply(
+    conversation: str,
+    reply: str | None,
+    categories: Sequence[str] = CATEGORIES,
+    entity_types: Sequence[str] = ENTITY_TYPES,
+) -> Extracted:
     """What one reply gives: parsed, repaired where that is certain, held against the conversation.
 
     conversation  what the reply is about
     reply         as it came
+    categories, entity_types  the lists that the model was given
     returns       Extracted, with its suspicions
     Raises ReplyError for a reply that `parse_reply` refuses or `suspicion.ungrounded` objects to.
 
@@ -111,7 +125,7 @@ def read_reply(conversation: str, reply: str | None) -> Extracted:
     """
     fence = _FENCE.fullmatch(reply.strip()) if isinstance(reply, str) else None
     try:
-        found = parse_reply(fence[1] if fence else reply)  # type: ignore[arg-type]
+        found = parse_reply(fence[1] if fence else reply, categories, entity_types)  # type: ignore[arg-type]
     except ReplyError as error:
         raise ReplyError(str(error), reply) from None  # keep it as it came, fence and all
     if problem := ungrounded(conversation, found):
@@ -164,11 +178,13 @@ def live_model(host: str | None = None) -> str | None:
     return next(iter(liked + chats), None)
 
 
-def chat(messages: list[dict[str, str]], model: str, host: str, timeout: float) -> str | None:
+def chat(
+    messages: list[dict[str, str]], model: str, host: str, timeout: float, schema: dict[str, Any]
+) -> str | None:
     """One reply, as it came; ExtractorUnavailable for whatever a network or a server can do."""
     try:
         with client(host, timeout) as asked:
-            answer = asked.chat(model, messages, format=reply_schema(), options=OPTIONS)
+            answer = asked.chat(model, messages, format=schema, options=OPTIONS)
         reply: str | None = answer.message.content
     except Exception as error:
         what, todo = refusal(error, model, timeout)

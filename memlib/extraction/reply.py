@@ -2,7 +2,8 @@
 
 import json
 import unicodedata
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -11,6 +12,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
 )
 
 from memlib.bm25 import STOPWORDS
@@ -19,9 +21,18 @@ from memlib.words import words
 
 LONGEST_FACT, LONGEST_NAME = 300, 100  # characters
 MOST_NAMES = 10  # on one fact; without limits in the schema a small model goes on until it is cut
-CATEGORIES = (  # *Scoring beyond similarity*, Importance: a closed list of topics
-    *("family", "friends", "pets", "food", "health", "home"),
-    *("work", "money", "travel", "leisure", "errands"),
+CATEGORIES = (  # *Scoring beyond similarity*, Importance: a closed list; these unless given
+    "family",
+    "friends",
+    "pets",
+    "food",
+    "health",
+    "home",
+    "work",
+    "money",
+    "travel",
+    "leisure",
+    "errands",
 )
 ENTITY_TYPES = ("person", "place", "company", "pet")
 
@@ -33,7 +44,7 @@ do not do it.
 Answer with one JSON object and nothing around it:
   fact        one short sentence, {LONGEST_FACT} characters at most, in the language of the
               conversation, that still makes sense to somebody who was not there
-  category    one of {", ".join(CATEGORIES)}
+  category    one of {{categories}}
 """
 _RATING = f"  importance  a whole number from {LOWEST_RATING} to {HIGHEST_RATING}:\n" + "".join(
     f"              {span:<4}  {meaning}\n" for span, meaning in RUBRIC.items()
@@ -41,18 +52,14 @@ _RATING = f"  importance  a whole number from {LOWEST_RATING} to {HIGHEST_RATING
 _NAMES = f"""\
   entities    every name in the fact, {MOST_NAMES} at most, spelled as in the conversation: a list,
               [] if there is none, of {{"name": ..., "type": ...}};
-              type is one of {", ".join(ENTITY_TYPES)}
+              type is one of {{entity_types}}
 """
 _DATA = "\nConversation:\n{conversation}\n"
-CLASS_PROMPT = _TASK + _DATA
-PRODUCTION_PROMPT = _TASK + _RATING + _NAMES + _DATA
 _EXPECTED = {
     "fact": "must be a sentence",
-    "category": f"must be one of {', '.join(CATEGORIES)}",
     "importance": f"must be a whole number from {LOWEST_RATING} to {HIGHEST_RATING}",
     "entities": 'must be a list of {"name", "type"}',
     "name": "must be a name",
-    "type": f"must be one of {', '.join(ENTITY_TYPES)}",
 }
 _OBJECT = "must be one JSON object and nothing around it"
 
@@ -86,12 +93,35 @@ def _name(text: str) -> str:
     return _visible(text)
 
 
+def _listed(text: str, info: ValidationInfo) -> str:
+    options = (info.context or {}).get(info.field_name, (text,))
+    if text not in options:
+        raise ValueError(_one_of(options))
+    return text
+
+
+def _one_of(options: Sequence[str]) -> str:
+    return f"must be one of {', '.join(options)}"
+
+
+def _options(name: str, options: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(options, str) or not options:
+        raise ValueError(f"{name} is {_told(options)}: must be a list of words, at least one")
+    for row, word in enumerate(options):
+        if not isinstance(word, str) or word.split() != word.split(" ") or set(word) & set(",:;"):
+            rule = "must be a word or a few, one space between them, without , : and ;"
+            raise ValueError(f"{name}[{row}] is {_told(word)}: {rule}")
+        if word in options[:row]:
+            raise ValueError(f"{name}[{row}] is {_told(word)}: must stand only once")
+    return tuple(options)
+
+
 class Entity(BaseModel):
     """A named thing in a fact."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: Annotated[_Text, Field(max_length=LONGEST_NAME), AfterValidator(_name)]
-    type: Literal[ENTITY_TYPES]  # type: ignore[valid-type]  # the closed list of cards.py
+    type: Annotated[str, AfterValidator(_listed)]
 
 
 def _once(entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
@@ -105,13 +135,14 @@ class Extraction(BaseModel):
     """What one reply must hold: exactly these four fields.
 
     fact      one line of at most 300 characters, with two words or more, one of them no stop word
+    category  of a list, as an entity's type is: `parse_reply` holds both against the caller's
     entities  at most 10, each name of at most 100 characters
     No field holds a control character or one that nobody sees; no name stands twice.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     fact: Annotated[_Text, Field(max_length=LONGEST_FACT), AfterValidator(_sentence)]
-    category: Literal[CATEGORIES]  # type: ignore[valid-type]
+    category: Annotated[str, AfterValidator(_listed)]
     importance: Annotated[int, Field(strict=True, ge=LOWEST_RATING, le=HIGHEST_RATING)]
     entities: Annotated[tuple[Entity, ...], Field(max_length=MOST_NAMES), AfterValidator(_once)]
 
@@ -122,6 +153,26 @@ class ReplyError(ValueError):
     def __init__(self, message: str, reply: object) -> None:
         super().__init__(message)
         self.reply = reply
+
+
+def production_prompt(
+    categories: Sequence[str] = CATEGORIES, entity_types: Sequence[str] = ENTITY_TYPES
+) -> str:
+    """The question for all four fields; `fill_prompt` puts the conversation in.
+
+    categories, entity_types  the closed lists, in the order in which the model reads them
+    Raises ValueError for a list that is empty, holds a word twice, or holds , : or ; in a word.
+
+    >>> "one of work, play\\n" in production_prompt(["work", "play"])
+    True
+    """
+    prompt = _TASK + _RATING + _NAMES + _DATA
+    prompt = prompt.replace("{categories}", ", ".join(_options("categories", categories)))
+    return prompt.replace("{entity_types}", ", ".join(_options("entity_types", entity_types)))
+
+
+CLASS_PROMPT = _TASK.replace("{categories}", ", ".join(CATEGORIES)) + _DATA
+PRODUCTION_PROMPT = production_prompt()
 
 
 def fill_prompt(prompt: str, conversation: str) -> str:
@@ -138,19 +189,30 @@ def fill_prompt(prompt: str, conversation: str) -> str:
     return prompt.replace("{conversation}", "\n".join(f"> {line}" for line in lines))
 
 
-def reply_schema() -> dict[str, Any]:
-    """JSON schema of a reply, for a model's structured output.
+def reply_schema(
+    categories: Sequence[str] = CATEGORIES, entity_types: Sequence[str] = ENTITY_TYPES
+) -> dict[str, Any]:
+    """JSON schema of a reply, for a model's structured output; the lists as in the prompt.
 
     >>> reply_schema()["required"]
     ['fact', 'category', 'importance', 'entities']
     """
-    return Extraction.model_json_schema()
+    schema = Extraction.model_json_schema()
+    fields, entity = schema["properties"], schema["$defs"]["Entity"]["properties"]
+    fields["category"] = {"enum": list(_options("categories", categories))} | fields["category"]
+    entity["type"] = {"enum": list(_options("entity_types", entity_types))} | entity["type"]
+    return schema
 
 
-def parse_reply(text: str) -> Extraction:
+def parse_reply(
+    text: str,
+    categories: Sequence[str] = CATEGORIES,
+    entity_types: Sequence[str] = ENTITY_TYPES,
+) -> Extraction:
     """Turn a model's reply into an Extraction, or say what is wrong with it; never repair it.
 
-    text     the reply to PRODUCTION_PROMPT, as it came
+    text     the reply to `production_prompt`, as it came
+    categories, entity_types  the lists that the prompt had
     returns  an Extraction
     Raises ReplyError with one line: the field, its value, what was expected.
     Source: *Scoring beyond similarity*, Importance.
@@ -160,19 +222,24 @@ def parse_reply(text: str) -> Extraction:
     memlib.extraction.reply.ReplyError: category is 'opera': must be one of family, friends, \
 pets, food, health, home, work, money, travel, leisure, errands
     """
+    lists = {
+        "category": _options("categories", categories),
+        "type": _options("entity_types", entity_types),
+    }
+    expected = _EXPECTED | {name: _one_of(options) for name, options in lists.items()}
     try:
-        return Extraction.model_validate(_json_object(text))
+        return Extraction.model_validate(_json_object(text), context=lists)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])[1:]
     name = [part for part in first["loc"] if isinstance(part, str)][-1]
     if first["type"] == "missing":
-        raise ReplyError(f"{field} is missing: {_EXPECTED[name]}", text)
+        raise ReplyError(f"{field} is missing: {expected[name]}", text)
     if first["type"] == "extra_forbidden":
         known = Extraction.model_fields if name == field else Entity.model_fields
         told = f"{_told(field)} is {_told(first['input'])}: no such field, only {', '.join(known)}"
         raise ReplyError(told, text)
-    rule = str(first["ctx"]["error"]) if first["type"] == "value_error" else _EXPECTED[name]
+    rule = str(first["ctx"]["error"]) if first["type"] == "value_error" else expected[name]
     if first["type"] == "string_too_long":
         rule += f" of {first['ctx']['max_length']} characters at most"
     if first["type"] == "too_long":

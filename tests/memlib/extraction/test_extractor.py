@@ -24,7 +24,13 @@ from memlib.extraction.extractor import (
     live_model,
     read_reply,
 )
-from memlib.extraction.reply import PRODUCTION_PROMPT, ReplyError, fill_prompt, reply_schema
+from memlib.extraction.reply import (
+    PRODUCTION_PROMPT,
+    ReplyError,
+    fill_prompt,
+    production_prompt,
+    reply_schema,
+)
 from memlib.extraction.suspicion import suspicions
 from memlib.store.sqlite import Store
 from tests.ollama_server import OllamaServer, nobody, serving, swallowing
@@ -59,6 +65,30 @@ def test_one_call_asks_for_everything_and_the_reply_becomes_an_extraction(server
     assert OPTIONS["temperature"] == 0
     prompt = fill_prompt(PRODUCTION_PROMPT, TALK)
     assert sent["messages"] == [{"role": "user", "content": prompt}]
+
+
+def test_own_categories_go_from_the_request_to_the_store(server, tmp_path: Path):
+    lists = {"categories": ("shop", "garden"), "entity_types": ("person", "plant")}
+    talk = "Maya: The fig tree in our garden is called Otto."
+    fact = {"fact": "The fig tree in the garden is called Otto.", "importance": 4}
+    fact |= {"category": "garden", "entities": [{"name": "Otto", "type": "plant"}]}
+    server.replies = [json.dumps(fact | {"category": "home"}), json.dumps(fact)]
+    extracted = extract(talk, **lists)
+    first, second = chats(server)
+    assert first["format"] == second["format"] == reply_schema(**lists) != reply_schema()
+    assert first["messages"][0]["content"] == fill_prompt(production_prompt(**lists), talk)
+    told = "category is 'home': must be one of shop, garden"
+    assert extracted.refused[0].problem == told and told in second["messages"][-1]["content"]
+    with Store(tmp_path / "cards.db") as store:
+        store.add("fig", vector=[1.0], embedder_id="toy", now=NOW, **card_fields(extracted))
+        assert store.cards()["category"].tolist() == ["garden"]
+        assert store.cards()["entities"].tolist() == [("Otto:plant",)]
+
+
+def test_a_list_that_is_none_is_refused_before_anybody_is_asked(server):
+    with pytest.raises(ValueError, match=r"^entity_types\[1\] is 'a;b': must be a word"):
+        extract(TALK, entity_types=["person", "a;b"])
+    assert chats(server) == []
 
 
 def test_a_bad_reply_is_asked_for_again_and_the_model_hears_why(server):

@@ -18,6 +18,7 @@ from memlib.extraction.reply import (
     ReplyError,
     fill_prompt,
     parse_reply,
+    production_prompt,
     reply_schema,
 )
 from memlib.importance import RUBRIC
@@ -306,3 +307,49 @@ def test_the_prompt_tells_the_limits() -> None:
 
 def test_the_schema_is_plain_json() -> None:
     assert json.loads(json.dumps(reply_schema())) == reply_schema()
+
+
+OWN, KINDS = ("work", "side projects"), ("person", "machine")
+
+
+def test_a_callers_own_lists_are_in_the_prompt_and_the_schema() -> None:
+    prompt, schema = production_prompt(OWN, KINDS), reply_schema(OWN, KINDS)
+    assert "one of work, side projects\n" in prompt and "one of person, machine\n" in prompt
+    assert "errands" not in prompt and "company" not in prompt
+    assert schema["properties"]["category"]["enum"] == list(OWN)
+    assert schema["$defs"]["Entity"]["properties"]["type"]["enum"] == list(KINDS)
+
+
+def test_a_callers_own_lists_decide_what_is_taken() -> None:
+    robot = reply(category="side projects", entities=[{"name": "Zoë", "type": "machine"}])
+    found = parse_reply(robot, OWN, KINDS)
+    assert (found.category, found.entities[0].type) == ("side projects", "machine")
+    for text, problem in (
+        (reply(), "category is 'friends': must be one of work, side projects"),
+        (reply(category=7), "category is 7: must be one of work, side projects"),
+        (without("category"), "category is missing: must be one of work, side projects"),
+        (robot.replace("machine", "pet"), "entities[0].type is 'pet': must be one of person, mac"),
+    ):
+        with pytest.raises(ReplyError) as caught:
+            parse_reply(text, OWN, KINDS)
+        assert str(caught.value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ([], " is []: must be a list of words, at least one"),
+        ("work", " is 'work': must be a list of words, at least one"),
+        (["work", ""], "[1] is '': must be a word or a few"),
+        ([" work"], "[0] is ' work': must be a word or a few"),
+        ([7], "[0] is 7: must be a word or a few"),
+        (["a:b"], "[0] is 'a:b': must be a word or a few"),
+        (["work", "work"], "[1] is 'work': must stand only once"),
+    ],
+)
+@pytest.mark.parametrize("name", ["categories", "entity_types"])
+def test_a_list_that_no_reply_could_keep_to_is_refused(name: str, options: Any, problem: str):
+    for use in (production_prompt, reply_schema, lambda **lists: parse_reply(TEXT, **lists)):
+        with pytest.raises(ValueError) as caught:
+            use(**{name: options})
+        assert str(caught.value).startswith(name + problem)
