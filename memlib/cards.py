@@ -15,8 +15,19 @@ from memlib.recency import age_hours
 KINDS = tuple(KIND_BOOST)
 YES, NO = ("true", "yes", "1"), ("false", "no", "0")
 COLUMNS = (
-    *("text", "kind", "category", "created_at", "last_accessed_at", "importance", "pinned"),
-    *("tags", "title", "entities", "views", "cites", "edits"),
+    "text",
+    "kind",
+    "category",
+    "created_at",
+    "last_accessed_at",
+    "importance",
+    "pinned",
+    "tags",
+    "title",
+    "entities",
+    "views",
+    "cites",
+    "edits",
 )
 NEEDED = ("id", "text", "created_at")
 MOST_NAMED = 12  # columns that one message lists

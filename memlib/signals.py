@@ -16,8 +16,18 @@ NEIGHBOURS = 10  # how many nearest turns make a hub
 BEST = 3  # how many turns speak for their session
 FEEDBACK = 5  # how many results pseudo-relevance feedback believes in
 MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
 _MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b")  # a capital letter: "may" is no month
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")

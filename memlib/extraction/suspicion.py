@@ -13,12 +13,34 @@ KNOWN_SHARE = (
 )
 SPACELESS_SHARE = 0.2  # of a fact's pairs of characters, where words have no spaces
 NUMBERS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve"),
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
 )
 ORDINALS = (
-    *("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
-    *("tenth", "eleventh", "twelfth"),
+    "",
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
 )
 SERIOUS = 9  # the rubric's last band: safety, health, law
 SERIOUS_WORDS = re.compile(  # whole words: a lawn is no law, a fireplace no fire
