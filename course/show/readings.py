@@ -46,18 +46,16 @@ def side_by_side(
     return Picture(figure, f"{head}. {' '.join(told)}")
 
 
-def both(results: pd.DataFrame, pairs: Sequence[tuple[str, str]], measure: str = DECIDES) -> str:
-    """A row a pair (method, over which other): value, difference, signs and verdict on both."""
-    columns: dict[str, list[str]] = {"method": [name for name, _ in pairs]}
-    columns["over"] = [over for _, over in pairs]
+def both(results: pd.DataFrame, methods: Sequence[str], over: str, measure: str = DECIDES) -> str:
+    """A row a method: its value and its difference to `over` on both, with signs and verdict."""
+    columns: dict[str, list[str]] = {f"over {over}": list(methods)}
     for reading in (LOCOMO, REALTALK):
-        rows = [
-            select(results, reading=reading, method=name, over=over, measure=measure).iloc[0]
-            for name, over in pairs
-        ]
-        columns[reading] = [f"{row['value']:.1f}" for row in rows]
-        columns[f"gain {reading.split()[0]}"] = [_spread(row) for row in rows]
-    return text_table(columns, left=["method", "over"])
+        part = select(results, reading=reading, over=over, measure=measure)
+        rows = [select(part, method=name).iloc[0] for name in methods]
+        name = reading.partition(" ")[0]
+        columns[name] = [f"{row['value']:.1f}" for row in rows]
+        columns[" " * len(columns)] = [_spread(row) for row in rows]
+    return text_table(columns, left=[f"over {over}"])
 
 
 def on_cards(results: pd.DataFrame, k: int) -> str:
