@@ -149,4 +149,5 @@ def test_measured_again_the_main_methods_find_on_realtalk_what_is_committed() ->
     new = new.merge(COMMITTED[key], on=key)
     assert len(new) > 60
     hung = ["p_holm", "verdict"]  # on how many are compared
-    assert remeasure.disagreement(new.drop(columns=hung), old.drop(columns=hung)) == ""
+    tolerance = 0.5  # points: on another processor one question of a chat's 70 may turn
+    assert remeasure.disagreement(new.drop(columns=hung), old.drop(columns=hung), tolerance) == ""

@@ -138,12 +138,13 @@ def test_measured_again_the_look_is_the_committed_one() -> None:
     embedder = Cached(choose("bundled"), cache_folder())
     held, rankings = realmem_people(others, embedder), looked_at()
     board = against_baseline(held, put(held, rankings), list(rankings))
-    assert remeasure.disagreements(FILES[1:], [board]) == []
+    assert remeasure.disagreement(board, HELD, TOLERANCE) == ""
     two = {name: ranking for name, ranking in CANDIDATES.items() if ranking in TWO}
     people = course_people(choose("recorded")) + realmem_people(development, embedder)
     wanted = MEANS[MEANS["ranking"].isin(two)].reset_index(drop=True)
     again = person_means(people, put(people, two), two)
-    assert remeasure.disagreement(again, wanted) == ""
+    assert remeasure.disagreement(again, wanted, TOLERANCE) == ""
 
 
+TOLERANCE = 0.5  # points: on another processor one request of a person's 140 may turn
 TWO = (PRESETS["similarity"], PRESETS[CHOSEN])
